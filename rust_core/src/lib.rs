@@ -1,3 +1,12 @@
 //! The core of tokencount: how many tokens will a provider bill for a prompt?
+//!
+//! One request's path, in reading order: `engine` decodes it, `conversation` gives it one shape,
+//! `profile` finds the model's rules, `rules` counts with a `vocabulary`, `store` remembers.
 
 pub mod bpe;
+pub mod conversation;
+pub mod profile;
+pub mod rules;
+pub mod status;
+pub mod vocabulary;
+pub mod wire;

@@ -1,0 +1,123 @@
+//! Reading JSON objects field by field, with errors that name the field.
+//!
+//! A field that was read is taken out, so what is left at the end was not understood.
+
+use serde_json::{Map, Value};
+
+use crate::status::Status;
+use crate::wire::ErrorReason;
+
+/// The fields of a JSON object. `null` reads as absent.
+#[derive(Debug)]
+pub struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// The fields of `value`, which must be an object.
+    pub fn of(value: Value) -> Result<Self, Status> {
+        match value {
+            Value::Object(map) => Ok(Self(map)),
+            other => Err(Status::invalid("", wrong_type("an object", &other))),
+        }
+    }
+
+    /// Takes a field of any type; `Null` if it is absent.
+    pub fn take(&mut self, key: &str) -> Value {
+        self.0.get_mut(key).map_or(Value::Null, Value::take)
+    }
+
+    /// Whether the field is there, is not `null` and was not taken.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    /// Takes a text.
+    pub fn string(&mut self, key: &str) -> Result<Option<String>, Status> {
+        match self.take(key) {
+            Value::Null => Ok(None),
+            Value::String(text) => Ok(Some(text)),
+            other => Err(Status::invalid(key, wrong_type("a string", &other))),
+        }
+    }
+
+    /// Takes a text that must be there.
+    pub fn required_string(&mut self, key: &str) -> Result<String, Status> {
+        self.string(key)?.ok_or_else(|| Status::missing(key, "required, a string"))
+    }
+
+    /// Takes a truth value; absent is false.
+    pub fn boolean(&mut self, key: &str) -> Result<bool, Status> {
+        match self.take(key) {
+            Value::Null => Ok(false),
+            Value::Bool(value) => Ok(value),
+            other => Err(Status::invalid(key, wrong_type("true or false", &other))),
+        }
+    }
+
+    /// Takes a list; absent is empty.
+    pub fn array(&mut self, key: &str) -> Result<Vec<Value>, Status> {
+        match self.take(key) {
+            Value::Null => Ok(Vec::new()),
+            Value::Array(items) => Ok(items),
+            other => Err(Status::invalid(key, wrong_type("an array", &other))),
+        }
+    }
+
+    /// Takes an object.
+    pub fn object(&mut self, key: &str) -> Result<Option<Self>, Status> {
+        match self.take(key) {
+            Value::Null => Ok(None),
+            Value::Object(map) => Ok(Some(Self(map))),
+            other => Err(Status::invalid(key, wrong_type("an object", &other))),
+        }
+    }
+
+    /// What was neither taken nor is in `unbilled`: fields that were not understood.
+    pub fn rest<'a>(self, unbilled: &'a [&str]) -> impl Iterator<Item = (String, Value)> + 'a {
+        self.0.into_iter().filter(|(key, value)| {
+            !value.is_null() && !is_empty_list(value) && !unbilled.contains(&key.as_str())
+        })
+    }
+
+    /// The object again, as what is left of it.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+/// Parses the JSON text in `field`.
+pub fn parse(field: &str, text: &[u8]) -> Result<Value, Status> {
+    serde_json::from_slice(text)
+        .map_err(|error| Status::in_field(ErrorReason::InvalidJson, field, error.to_string()))
+}
+
+/// Applies `read` to every item, with errors inside `field[index]`.
+pub fn each<T>(
+    field: &str,
+    items: Vec<Value>,
+    mut read: impl FnMut(Value) -> Result<T, Status>,
+) -> Result<Vec<T>, Status> {
+    let indexed = items.into_iter().enumerate();
+    indexed
+        .map(|(index, item)| read(item).map_err(|error| error.inside(&format!("{field}[{index}]"))))
+        .collect()
+}
+
+/// "must be a string, not a number".
+#[must_use]
+pub fn wrong_type(wanted: &str, value: &Value) -> String {
+    let got = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    format!("must be {wanted}, not {got}")
+}
+
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}

@@ -1,0 +1,204 @@
+//! Reads the profile table and finds a model's row.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{Margins, Profile};
+use crate::conversation::Format;
+use crate::rules::Rules;
+use crate::rules::generic::Generic;
+use crate::rules::media::MediaRules;
+use crate::{vocabulary, wire};
+
+/// The table that is part of the binary.
+const EMBEDDED: &str = include_str!("profiles.toml");
+
+/// The profile of a model that no row matches.
+const DEFAULT: &str = "default";
+
+/// Every profile, found by the longest prefix of a model's name.
+pub struct Profiles {
+    /// Longest prefix first.
+    rows: Vec<(String, Arc<Profile>)>,
+    default: Arc<Profile>,
+    strip: Vec<String>,
+}
+
+/// Why a table can't be used.
+#[derive(Debug)]
+pub struct TableError(String);
+
+impl fmt::Display for TableError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "profile table: {}", self.0)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default)]
+    strip: Vec<String>,
+    #[serde(default)]
+    media: HashMap<String, MediaRules>,
+    #[serde(default)]
+    families: HashMap<String, FamilyRow>,
+    #[serde(default)]
+    models: Vec<ModelRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FamilyRow {
+    vocabulary: String,
+    format: String,
+    rules: RulesRow,
+    margins: Margins,
+    accuracy: Option<AccuracyRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum RulesRow {
+    Generic(Generic),
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AccuracyRow {
+    rows: u32,
+    exact_share: f64,
+    median_error: f64,
+    p95_error: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelRow {
+    prefix: String,
+    family: String,
+    media: String,
+    #[serde(default)]
+    window: u32,
+}
+
+impl Profiles {
+    /// The embedded table, extended by the text of a file: its rows win over equal ones.
+    pub fn load(extension: Option<&str>) -> Result<Self, TableError> {
+        let mut table = parse(EMBEDDED)?;
+        if let Some(text) = extension {
+            let more = parse(text)?;
+            table.strip.extend(more.strip);
+            table.media.extend(more.media);
+            table.families.extend(more.families);
+            table.models.extend(more.models);
+        }
+        Self::build(&table)
+    }
+
+    /// The profile of a model, and whether its name was recognised.
+    #[must_use]
+    pub fn resolve(&self, model: &str) -> (&Arc<Profile>, bool) {
+        let name = self.bare_name(model);
+        match self.rows.iter().find(|(prefix, _)| name.starts_with(prefix.as_str())) {
+            Some((_, profile)) => (profile, true),
+            None => (&self.default, false),
+        }
+    }
+
+    /// The profile of that name, if there is one.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&Arc<Profile>> {
+        self.all().find(|profile| profile.name == name)
+    }
+
+    /// Every profile, the default last.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Profile>> {
+        self.rows.iter().map(|(_, profile)| profile).chain([&self.default])
+    }
+
+    /// The model's name without the prefixes of gateways, hosts and regions, in lower case:
+    /// `us.anthropic.claude-opus-4-5` and `openrouter/anthropic/claude-opus-4-5` are one model.
+    fn bare_name(&self, model: &str) -> String {
+        let lower = model.to_ascii_lowercase();
+        let mut name = lower.rsplit('/').next().unwrap_or_default();
+        while let Some(rest) =
+            self.strip.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()))
+        {
+            name = rest;
+        }
+        name.to_owned()
+    }
+
+    fn build(table: &Table) -> Result<Self, TableError> {
+        let rules: HashMap<&str, Arc<dyn Rules>> =
+            table.families.iter().map(|(name, family)| (name.as_str(), family.rules())).collect();
+        let mut rows: Vec<(String, Arc<Profile>)> = Vec::with_capacity(table.models.len());
+        // Later rows, those of the extension file, win over earlier ones.
+        for row in table.models.iter().rev() {
+            if !rows.iter().any(|(prefix, _)| *prefix == row.prefix) {
+                rows.push((row.prefix.clone(), Arc::new(profile(table, &rules, row)?)));
+            }
+        }
+        let default = rows.iter().position(|(prefix, _)| prefix == DEFAULT);
+        let default =
+            default.ok_or_else(|| TableError("no row has the prefix `default`".into()))?;
+        let (_, default) = rows.swap_remove(default);
+        rows.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        Ok(Self { rows, default, strip: table.strip.clone() })
+    }
+}
+
+impl FamilyRow {
+    fn rules(&self) -> Arc<dyn Rules> {
+        match &self.rules {
+            RulesRow::Generic(rules) => Arc::new(rules.clone()),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Table, TableError> {
+    toml::from_str(text).map_err(|error| TableError(error.to_string()))
+}
+
+fn profile(
+    table: &Table,
+    rules: &HashMap<&str, Arc<dyn Rules>>,
+    row: &ModelRow,
+) -> Result<Profile, TableError> {
+    let unknown = |what: &str, name: &str| {
+        TableError(format!("model `{}` names the unknown {what} `{name}`", row.prefix))
+    };
+    let family = table.families.get(&row.family).ok_or_else(|| unknown("family", &row.family))?;
+    let media = table.media.get(&row.media).ok_or_else(|| unknown("media", &row.media))?;
+    let vocabulary = vocabulary::by_name(&family.vocabulary)
+        .ok_or_else(|| unknown("vocabulary", &family.vocabulary))?;
+    Ok(Profile {
+        name: row.prefix.clone(),
+        family: row.family.clone(),
+        window: row.window,
+        format: Format::from_bulk_name(&family.format)
+            .ok_or_else(|| unknown("format", &family.format))?,
+        vocabulary,
+        rules: rules[row.family.as_str()].clone(),
+        media: media.clone(),
+        margins: family.margins.clone(),
+        accuracy: family.accuracy.as_ref().map(AccuracyRow::message),
+    })
+}
+
+impl AccuracyRow {
+    const fn message(&self) -> wire::Accuracy {
+        wire::Accuracy {
+            rows: self.rows,
+            exact_share: self.exact_share,
+            median_error: self.median_error,
+            p95_error: self.p95_error,
+        }
+    }
+}

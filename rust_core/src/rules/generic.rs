@@ -1,0 +1,131 @@
+//! Rules for models of which nothing but a vocabulary is known: framing by a few constants, tools
+//! and schemas as their JSON text.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use crate::conversation::{Message, Part, Preamble, Role, Tool};
+use crate::status::Status;
+
+/// Constants of a family, in tokens unless said otherwise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generic {
+    /// Added once to every prompt.
+    pub per_prompt: u32,
+    /// Added to every message, system messages included.
+    pub per_message: u32,
+    /// Added once if there are tools.
+    pub per_tools: u32,
+    /// Added for each tool, beside its JSON text.
+    pub per_tool: u32,
+    /// Added for each call, beside its name and arguments.
+    pub per_call: u32,
+    /// Added for each result, beside its content.
+    pub per_result: u32,
+    /// Added for a response schema, beside its JSON text.
+    pub per_schema: u32,
+}
+
+impl Rules for Generic {
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt);
+        for message in &preamble.system {
+            tally += self.message(message, context)?;
+        }
+        if !preamble.tools.is_empty() {
+            context.add_frame(&mut tally, Kind::Tools, self.per_tools);
+        }
+        for tool in &preamble.tools {
+            context.add_frame(&mut tally, Kind::Tools, self.per_tool);
+            let json = tool_json(tool, &mut tally.caveats);
+            context.add_text(&mut tally, Kind::Tools, &json)?;
+        }
+        if let Some(response) = &preamble.response_schema {
+            context.add_frame(&mut tally, Kind::ResponseSchema, self.per_schema);
+            for text in [&response.name, &response.description, &response.schema.to_string()] {
+                context.add_text(&mut tally, Kind::ResponseSchema, text)?;
+            }
+        }
+        for (_, value) in &preamble.other {
+            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
+        }
+        Ok(tally)
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        context.add_frame(&mut tally, Kind::Overhead, self.per_message);
+        if !message.name.is_empty() {
+            context.add_frame(&mut tally, Kind::Overhead, 1);
+            context.add_text(&mut tally, Kind::Overhead, &message.name)?;
+        }
+        for part in &message.parts {
+            self.part(&mut tally, message.role, part, context)?;
+        }
+        Ok(tally)
+    }
+}
+
+impl Generic {
+    fn part(
+        &self,
+        tally: &mut Tally,
+        role: Role,
+        part: &Part,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        match part {
+            Part::Text(text) => context.add_text(tally, text_of(role), text),
+            Part::Media(media) => {
+                context.add_media(tally, media);
+                Ok(())
+            }
+            Part::ToolCall(call) => {
+                context.add_frame(tally, Kind::ToolCalls, self.per_call);
+                context.add_text(tally, Kind::ToolCalls, &call.name)?;
+                context.add_text(tally, Kind::ToolCalls, &call.arguments)
+            }
+            Part::ToolResult(result) => {
+                context.add_frame(tally, Kind::ToolResults, self.per_result);
+                context.add_text(tally, Kind::ToolResults, &result.name)?;
+                for part in &result.parts {
+                    self.part(tally, Role::Tool, part, context)?;
+                }
+                Ok(())
+            }
+            Part::Reasoning(reasoning) => {
+                context.add_opaque(tally, &reasoning.signature);
+                context.add_text(tally, Kind::Reasoning, &reasoning.text)
+            }
+            Part::Signature(signature) => {
+                context.add_opaque(tally, signature);
+                Ok(())
+            }
+            Part::Other(value) => {
+                if role != Role::Tool {
+                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                }
+                context.add_text(tally, text_of(role), &value.to_string())
+            }
+        }
+    }
+}
+
+/// The tool's JSON text in the shape that most providers take.
+fn tool_json(tool: &Tool, caveats: &mut Caveats) -> String {
+    match tool {
+        Tool::Function(function) => serde_json::json!({
+            "name": function.name,
+            "description": function.description,
+            "parameters": function.parameters.clone().unwrap_or(Value::Null),
+        })
+        .to_string(),
+        Tool::Other(value) => {
+            caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+            value.to_string()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a family of models bills beside the bare text: one set of rules for each family.
+//!
+//! Rules are additive, message by message, so that a conversation that grows costs only what is
+//! new. Constants live in the profile table; code is only what a table can't say.
+
+pub mod generic;
+pub mod media;
+pub mod tally;
+
+pub use tally::{Caveats, Kind, Tally};
+
+use crate::conversation::{Format, Media, Message, Preamble, Role};
+use crate::profile::Profile;
+use crate::status::Status;
+use crate::vocabulary::Checkpoint;
+
+/// The rules of one family.
+pub trait Rules: Send + Sync {
+    /// The cost of everything before the messages, and of the prompt's own frame.
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status>;
+
+    /// The cost of one message with its frame. It depends on nothing but the message.
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status>;
+}
+
+/// What the rules count with.
+pub struct Context<'a> {
+    /// The model's row of the profile table.
+    pub profile: &'a Profile,
+    /// The interface that the prompt goes through; never `Unspecified`.
+    pub format: Format,
+    /// Stops a long count when the caller goes away.
+    pub checkpoint: Checkpoint<'a>,
+}
+
+impl Context<'_> {
+    /// The tokens of `text` in the profile's vocabulary.
+    pub fn count(&self, text: &str) -> Result<u32, Status> {
+        self.profile.vocabulary.count(text, self.checkpoint)
+    }
+
+    /// Adds a text with the margin of its kind.
+    pub fn add_text(&self, tally: &mut Tally, kind: Kind, text: &str) -> Result<(), Status> {
+        let tokens = self.count(text)?;
+        let bound = self.profile.vocabulary.bound(text, tokens);
+        tally.add(kind, tokens, self.profile.margins.widen(kind, bound));
+        Ok(())
+    }
+
+    /// Adds a constant of the framing with the margin of its kind.
+    pub fn add_frame(&self, tally: &mut Tally, kind: Kind, tokens: u32) {
+        tally.add(kind, tokens, self.profile.margins.widen(kind, tokens));
+    }
+
+    /// Adds an image, recording, film or document by the profile's media rules.
+    pub fn add_media(&self, tally: &mut Tally, media: &Media) {
+        self.profile.media.add(tally, media);
+    }
+
+    /// Adds hidden thinking by its length: providers bill up to 0.3 tokens a character of it.
+    pub fn add_opaque(&self, tally: &mut Tally, signature: &str) {
+        if !signature.is_empty() {
+            tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
+            tally.add(Kind::Reasoning, 0, (signature.len() as f64 * 0.3).ceil() as u32);
+        }
+    }
+}
+
+/// The kind of a role's plain text.
+#[must_use]
+pub const fn text_of(role: Role) -> Kind {
+    match role {
+        Role::User => Kind::User,
+        Role::Assistant => Kind::Assistant,
+        Role::System | Role::Developer => Kind::System,
+        Role::Tool => Kind::ToolResults,
+    }
+}

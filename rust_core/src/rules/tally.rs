@@ -1,0 +1,170 @@
+//! Token counts by kind, each with its upper bound.
+
+use std::ops::AddAssign;
+
+use crate::wire;
+
+/// What tokens were spent on; the fields of the answer's breakdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Kind {
+    /// System instructions.
+    System,
+    /// Declarations of tools.
+    Tools,
+    /// The schema of the answer.
+    ResponseSchema,
+    /// Text of users.
+    User,
+    /// Text of the model.
+    Assistant,
+    /// Calls that the model made.
+    ToolCalls,
+    /// What the calls gave.
+    ToolResults,
+    /// Thinking that is sent back.
+    Reasoning,
+    /// Images, audio, video and documents.
+    Media,
+    /// Framing of messages and of the prompt.
+    Overhead,
+}
+
+impl Kind {
+    /// Every kind, in the order of the breakdown.
+    pub const ALL: [Self; 10] = [
+        Self::System,
+        Self::Tools,
+        Self::ResponseSchema,
+        Self::User,
+        Self::Assistant,
+        Self::ToolCalls,
+        Self::ToolResults,
+        Self::Reasoning,
+        Self::Media,
+        Self::Overhead,
+    ];
+
+    /// The name of the breakdown's field.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Tools => "tools",
+            Self::ResponseSchema => "response_schema",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::ToolCalls => "tool_calls",
+            Self::ToolResults => "tool_results",
+            Self::Reasoning => "reasoning",
+            Self::Media => "media",
+            Self::Overhead => "overhead",
+        }
+    }
+}
+
+/// What a count could not know: a set of flags, each of which becomes a warning of the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Caveats(pub u32);
+
+impl Caveats {
+    /// An image's size is unknown: the model's worst case was taken.
+    pub const IMAGE_SIZE_UNKNOWN: Self = Self(1);
+    /// No published rule says what this media costs: a bound was taken.
+    pub const MEDIA_UNRULED: Self = Self(1 << 1);
+    /// A part or a tool was not understood and counted as its JSON text.
+    pub const COUNTED_AS_JSON: Self = Self(1 << 2);
+    /// Hidden or encrypted thinking was estimated from its length.
+    pub const OPAQUE_REASONING: Self = Self(1 << 3);
+
+    const TEXTS: [(Self, &'static str, &'static str); 4] = [
+        (
+            Self::IMAGE_SIZE_UNKNOWN,
+            "image_size_unknown",
+            "an image's size is unknown, so the model's most expensive size was taken; give width and height",
+        ),
+        (
+            Self::MEDIA_UNRULED,
+            "media_estimated",
+            "no published rule says what this media costs, so a generous bound was taken",
+        ),
+        (
+            Self::COUNTED_AS_JSON,
+            "counted_as_json",
+            "a part or tool of an unknown kind was counted as its JSON text",
+        ),
+        (
+            Self::OPAQUE_REASONING,
+            "opaque_reasoning",
+            "hidden or signed thinking was estimated from its length",
+        ),
+    ];
+
+    /// The warnings of the flags that are set.
+    pub fn warnings(self) -> impl Iterator<Item = wire::Warning> {
+        Self::TEXTS.iter().filter(move |(flag, ..)| self.0 & flag.0 != 0).map(
+            |(_, code, message)| wire::Warning {
+                code: (*code).into(),
+                message: (*message).into(),
+                field: String::new(),
+            },
+        )
+    }
+}
+
+/// Tokens by kind, each with its upper bound. Sums saturate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    tokens: [u32; Kind::ALL.len()],
+    bound: [u32; Kind::ALL.len()],
+    /// What could not be known.
+    pub caveats: Caveats,
+}
+
+impl Tally {
+    /// Adds `tokens` of a kind, with an upper bound that is never below them.
+    pub fn add(&mut self, kind: Kind, tokens: u32, bound: u32) {
+        let at = kind as usize;
+        self.tokens[at] = self.tokens[at].saturating_add(tokens);
+        self.bound[at] = self.bound[at].saturating_add(bound.max(tokens));
+    }
+
+    /// Adds `tokens` of a kind; the bound is `margin` (such as 0.05) above them, rounded up.
+    pub fn add_with_margin(&mut self, kind: Kind, tokens: u32, margin: f64) {
+        self.add(kind, tokens, (f64::from(tokens) * (1.0 + margin)).ceil() as u32);
+    }
+
+    /// The best estimate.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        self.tokens.iter().fold(0, |sum, tokens| sum.saturating_add(*tokens))
+    }
+
+    /// The number to budget on.
+    #[must_use]
+    pub fn upper_bound(&self) -> u32 {
+        self.bound.iter().fold(0, |sum, bound| sum.saturating_add(*bound))
+    }
+
+    /// The best estimate of one kind.
+    #[must_use]
+    pub const fn of(&self, kind: Kind) -> u32 {
+        self.tokens[kind as usize]
+    }
+
+    /// The kind that adds most to the bound, if any does.
+    #[must_use]
+    pub fn weakest(&self) -> Option<Kind> {
+        let slack = |kind: Kind| self.bound[kind as usize] - self.tokens[kind as usize];
+        Kind::ALL.into_iter().max_by_key(|kind| slack(*kind)).filter(|kind| slack(*kind) > 0)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        for kind in Kind::ALL {
+            self.add(kind, other.tokens[kind as usize], other.bound[kind as usize]);
+        }
+        self.caveats.0 |= other.caveats.0;
+    }
+}

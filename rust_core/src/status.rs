@@ -1,0 +1,168 @@
+//! How a call fails: a gRPC code, a reason for programs, a sentence for people.
+
+use std::fmt;
+
+use prost::Message;
+
+use crate::wire::ErrorReason;
+
+/// The domain of every `google.rpc.ErrorInfo`.
+pub const DOMAIN: &str = "tokencount.v1";
+
+/// The canonical gRPC codes that the engine answers with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Code {
+    /// The caller went away.
+    Cancelled = 1,
+    /// The request is wrong whatever the state of the server.
+    InvalidArgument = 3,
+    /// The deadline passed before the count was done.
+    DeadlineExceeded = 4,
+    /// The request is too large, or the server too busy.
+    ResourceExhausted = 8,
+    /// The request needs a state that the server doesn't have: an unknown prefix.
+    FailedPrecondition = 9,
+    /// A defect of the server.
+    Internal = 13,
+    /// The store can't be written.
+    Unavailable = 14,
+}
+
+/// A failed call. `Display` gives the sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The gRPC code.
+    pub code: Code,
+    /// The reason, stable for programs.
+    pub reason: ErrorReason,
+    /// What is wrong and what to do. Never holds text of a prompt.
+    pub message: String,
+    /// The path of the field that is wrong, such as `typed.messages[2].role`. Empty: none.
+    pub field: String,
+}
+
+impl Status {
+    /// A status without a field.
+    pub fn new(code: Code, reason: ErrorReason, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), field: String::new() }
+    }
+
+    /// `INVALID_ARGUMENT`: the value at `field` is not allowed.
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::in_field(ErrorReason::InvalidField, field, message)
+    }
+
+    /// `INVALID_ARGUMENT`: the required `field` is absent.
+    pub fn missing(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::in_field(ErrorReason::MissingField, field, message)
+    }
+
+    /// `INVALID_ARGUMENT` about one field, with a reason.
+    pub fn in_field(
+        reason: ErrorReason,
+        field: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { field: field.into(), ..Self::new(Code::InvalidArgument, reason, message) }
+    }
+
+    /// The same status with its field inside `parent`: `messages[0]` becomes `typed.messages[0]`.
+    #[must_use]
+    pub fn inside(mut self, parent: &str) -> Self {
+        self.field = match self.field.as_str() {
+            "" => parent.to_owned(),
+            field if field.starts_with('[') => format!("{parent}{field}"),
+            field => format!("{parent}.{field}"),
+        };
+        self
+    }
+
+    /// The reason's name as it stands in `ErrorInfo`, such as `PREFIX_UNKNOWN`.
+    #[must_use]
+    pub fn reason_name(&self) -> &'static str {
+        self.reason.as_str_name().trim_start_matches("ERROR_REASON_")
+    }
+
+    /// The encoded `google.rpc.Status` for the `grpc-status-details-bin` trailer.
+    #[must_use]
+    pub fn details(&self) -> Vec<u8> {
+        let info = rpc::ErrorInfo { reason: self.reason_name().into(), domain: DOMAIN.into() };
+        let mut details = vec![any("google.rpc.ErrorInfo", &info)];
+        if !self.field.is_empty() {
+            let violation = rpc::FieldViolation {
+                field: self.field.clone(),
+                description: self.message.clone(),
+            };
+            let request = rpc::BadRequest { field_violations: vec![violation] };
+            details.push(any("google.rpc.BadRequest", &request));
+        }
+        if self.reason == ErrorReason::Overloaded {
+            let retry_delay = Some(prost_types::Duration { seconds: 1, nanos: 0 });
+            details.push(any("google.rpc.RetryInfo", &rpc::RetryInfo { retry_delay }));
+        }
+        rpc::Status { code: self.code as i32, message: self.to_string(), details }.encode_to_vec()
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.field.is_empty() {
+            out.write_str(&self.message)
+        } else {
+            write!(out, "{}: {}", self.field, self.message)
+        }
+    }
+}
+
+impl std::error::Error for Status {}
+
+fn any(name: &str, message: &impl Message) -> prost_types::Any {
+    prost_types::Any {
+        type_url: format!("type.googleapis.com/{name}"),
+        value: message.encode_to_vec(),
+    }
+}
+
+/// The four messages of `google/rpc/{status,error_details}.proto` that are sent.
+mod rpc {
+    use prost_types::{Any, Duration};
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct Status {
+        #[prost(int32, tag = "1")]
+        pub code: i32,
+        #[prost(string, tag = "2")]
+        pub message: String,
+        #[prost(message, repeated, tag = "3")]
+        pub details: Vec<Any>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct ErrorInfo {
+        #[prost(string, tag = "1")]
+        pub reason: String,
+        #[prost(string, tag = "2")]
+        pub domain: String,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct FieldViolation {
+        #[prost(string, tag = "1")]
+        pub field: String,
+        #[prost(string, tag = "2")]
+        pub description: String,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct BadRequest {
+        #[prost(message, repeated, tag = "1")]
+        pub field_violations: Vec<FieldViolation>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub struct RetryInfo {
+        #[prost(message, optional, tag = "1")]
+        pub retry_delay: Option<Duration>,
+    }
+}

@@ -1,0 +1,54 @@
+//! The vocabularies that texts are counted with, by name: one interface over all of them.
+
+mod characters;
+
+use std::sync::Arc;
+
+pub use characters::Characters;
+
+use crate::bpe::Encoding;
+use crate::status::Status;
+
+/// Counts the tokens of plain text in one vocabulary.
+pub trait Counter: Send + Sync {
+    /// The vocabulary's public name, such as `o200k_base`.
+    fn name(&self) -> &str;
+
+    /// The number of tokens of `text`. `checkpoint` is called every few KiB and may stop it.
+    fn count(&self, text: &str, checkpoint: Checkpoint<'_>) -> Result<u32, Status>;
+
+    /// A number of tokens that no tokeniser of this family exceeds on `text`, given the `count`
+    /// that [`Counter::count`] gave for it. An exact vocabulary's is the count itself.
+    fn bound(&self, _text: &str, count: u32) -> u32 {
+        count
+    }
+}
+
+/// Says whether to go on; an error stops the count and becomes the call's status.
+pub type Checkpoint<'a> = &'a dyn Fn() -> Result<(), Status>;
+
+/// Names of every vocabulary, in the order in which help and errors list them.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    Encoding::ALL.iter().map(|encoding| encoding.name()).chain([Characters::NAME]).collect()
+}
+
+/// The vocabulary of that name. A large one is loaded when it first counts.
+#[must_use]
+pub fn by_name(name: &str) -> Option<Arc<dyn Counter>> {
+    if name == Characters::NAME {
+        return Some(Arc::new(Characters));
+    }
+    Some(Arc::new(Encoding::from_name(name)?))
+}
+
+impl Counter for Encoding {
+    fn name(&self) -> &str {
+        Encoding::name(*self)
+    }
+
+    fn count(&self, text: &str, checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
+        checkpoint()?;
+        Ok(Encoding::count(*self, text) as u32)
+    }
+}
