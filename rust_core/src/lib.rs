@@ -4,9 +4,17 @@
 //! `profile` finds the model's rules, `rules` counts with a `vocabulary`, `store` remembers.
 
 pub mod bpe;
+pub mod bulk;
 pub mod conversation;
+pub mod engine;
+pub mod metrics;
 pub mod profile;
+#[cfg(feature = "python")]
+mod python;
 pub mod rules;
+pub mod secret;
 pub mod status;
+pub mod store;
+pub mod usage;
 pub mod vocabulary;
 pub mod wire;

@@ -29,6 +29,28 @@ pub enum Code {
     Unavailable = 14,
 }
 
+impl Code {
+    /// The canonical name, such as `INVALID_ARGUMENT`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cancelled => "CANCELLED",
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
+            Self::ResourceExhausted => "RESOURCE_EXHAUSTED",
+            Self::FailedPrecondition => "FAILED_PRECONDITION",
+            Self::Internal => "INTERNAL",
+            Self::Unavailable => "UNAVAILABLE",
+        }
+    }
+
+    /// The codes that the semantic conventions count as errors of a server.
+    #[must_use]
+    pub const fn is_server_fault(self) -> bool {
+        matches!(self, Self::DeadlineExceeded | Self::Internal | Self::Unavailable)
+    }
+}
+
 /// A failed call. `Display` gives the sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
@@ -71,6 +93,7 @@ impl Status {
     #[must_use]
     pub fn inside(mut self, parent: &str) -> Self {
         self.field = match self.field.as_str() {
+            _ if parent.is_empty() => return self,
             "" => parent.to_owned(),
             field if field.starts_with('[') => format!("{parent}{field}"),
             field => format!("{parent}.{field}"),

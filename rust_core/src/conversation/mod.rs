@@ -6,12 +6,14 @@
 
 mod anthropic;
 mod bedrock;
+pub mod digest;
 mod format;
 mod gemini;
 pub mod json;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+pub mod typed;
 
 use serde_json::Value;
 

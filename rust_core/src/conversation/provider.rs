@@ -1,4 +1,4 @@
-//! A provider's request body, reply or usage: which reader understands it.
+//! A provider's request body or reply: which reader understands it.
 
 use serde_json::Value;
 
@@ -7,23 +7,27 @@ use crate::status::Status;
 
 /// Reads one provider's interface.
 pub struct Reader {
-    /// The request body. The model and warnings are filled in where the body has them.
+    /// The request body. The model and warnings are filled in where the body has them; a body
+    /// without messages is none of the reader's concern.
     pub request: fn(Value) -> Result<Conversation, Status>,
     /// The reply: the provider's whole response, or the message (or list of items) inside it, as
     /// the messages that the next request will hold.
     pub reply: fn(Value) -> Result<Vec<Message>, Status>,
 }
 
-/// Reads the request body of an interface. `partial` allows a body without messages.
+/// Reads the JSON text of a request body.
 pub fn request(format: Format, body: &[u8]) -> Result<Conversation, Status> {
-    let value = json::parse("body", body)?;
-    let mut conversation =
-        (reader(format)?.request)(value).map_err(|error| error.inside("body"))?;
+    read(format, json::parse("body", body)?)
+}
+
+/// Reads a request body.
+pub fn read(format: Format, body: Value) -> Result<Conversation, Status> {
+    let mut conversation = (reader(format)?.request)(body).map_err(|error| error.inside("body"))?;
     conversation.format = format;
     Ok(conversation)
 }
 
-/// Reads a reply of an interface.
+/// Reads the JSON text of a reply.
 pub fn reply(format: Format, body: &[u8]) -> Result<Vec<Message>, Status> {
     let value = json::parse("json", body)?;
     (reader(format)?.reply)(value).map_err(|error| error.inside("json"))
@@ -37,8 +41,7 @@ fn reader(format: Format) -> Result<&'static Reader, Status> {
         Format::Gemini | Format::GeminiVertex => Ok(&super::gemini::READER),
         Format::BedrockConverse => Ok(&super::bedrock::READER),
         Format::Unspecified => {
-            let names: Vec<&str> = Format::NAMES.iter().map(|(_, name)| *name).collect();
-            Err(Status::missing("format", format!("required: one of {}", names.join(", "))))
+            Err(Status::missing("format", format!("required: {}", Format::choices())))
         }
     }
 }

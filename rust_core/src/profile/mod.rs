@@ -32,8 +32,22 @@ pub struct Profile {
     pub media: MediaRules,
     /// How much wider the bound is than the estimate.
     pub margins: Margins,
+    /// What a reply costs when it is sent back.
+    pub reply: ReplyCost,
     /// What was measured on recorded requests, if anything was.
     pub accuracy: Option<wire::Accuracy>,
+}
+
+/// What a recorded reply costs as input on the next turn.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyCost {
+    /// The billed output and the message's frame: truer where the vocabulary is an approximation.
+    #[default]
+    Billed,
+    /// The rules' own count: truer where the rules are exact, since output and input differ by
+    /// control tokens.
+    Counted,
 }
 
 /// How far a bill may be above the estimate, as a share of it, by what was estimated.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Margins, Profile};
+use super::{Margins, Profile, ReplyCost};
 use crate::conversation::Format;
 use crate::rules::Rules;
 use crate::rules::generic::Generic;
@@ -59,6 +59,8 @@ struct FamilyRow {
     format: String,
     rules: RulesRow,
     margins: Margins,
+    #[serde(default)]
+    reply: ReplyCost,
     accuracy: Option<AccuracyRow>,
 }
 
@@ -188,6 +190,7 @@ fn profile(
         rules: rules[row.family.as_str()].clone(),
         media: media.clone(),
         margins: family.margins.clone(),
+        reply: family.reply,
         accuracy: family.accuracy.as_ref().map(AccuracyRow::message),
     })
 }

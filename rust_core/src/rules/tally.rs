@@ -100,6 +100,11 @@ impl Caveats {
         ),
     ];
 
+    /// Sets the flags of `other` too.
+    pub const fn insert(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
     /// The warnings of the flags that are set.
     pub fn warnings(self) -> impl Iterator<Item = wire::Warning> {
         Self::TEXTS.iter().filter(move |(flag, ..)| self.0 & flag.0 != 0).map(
@@ -152,6 +157,12 @@ impl Tally {
         self.tokens[kind as usize]
     }
 
+    /// The upper bound of one kind.
+    #[must_use]
+    pub const fn bound_of(&self, kind: Kind) -> u32 {
+        self.bound[kind as usize]
+    }
+
     /// The kind that adds most to the bound, if any does.
     #[must_use]
     pub fn weakest(&self) -> Option<Kind> {
@@ -165,6 +176,6 @@ impl AddAssign for Tally {
         for kind in Kind::ALL {
             self.add(kind, other.tokens[kind as usize], other.bound[kind as usize]);
         }
-        self.caveats.0 |= other.caveats.0;
+        self.caveats.insert(other.caveats);
     }
 }

@@ -1,0 +1,246 @@
+//! From a request's prompt to counted messages: reads it, finds its profile, digests and counts.
+
+use std::sync::Arc;
+
+use super::state::{Keys, PrefixKey, State, decode};
+use super::{Call, Engine};
+use crate::conversation::digest::{Digest, Digester, tenant_id};
+use crate::conversation::{Conversation, Format, Preamble, provider, typed};
+use crate::profile::Profile;
+use crate::rules::{Context, Tally};
+use crate::status::{Code, Status};
+use crate::wire::{self, ErrorReason};
+
+/// A prompt in either form. `None`: absent.
+pub type Form = Option<(&'static str, Result<Conversation, Status>)>;
+
+/// A prompt that was counted message by message.
+pub struct Prompt {
+    /// The model's profile.
+    pub profile: Arc<Profile>,
+    /// The interface that it goes through.
+    pub format: Format,
+    /// Its tenant's keys.
+    pub keys: Keys,
+    /// Digests of its tenant, profile and interface.
+    pub digester: Digester,
+    /// The prefix that it continues, if it was sent with `base`.
+    pub base: Option<(PrefixKey, State)>,
+    /// What stands before the messages.
+    pub preamble: (Digest, Tally),
+    /// The messages that were sent.
+    pub messages: Vec<(Digest, Tally)>,
+    /// What was not understood.
+    pub warnings: Vec<wire::Warning>,
+}
+
+impl Prompt {
+    /// How many messages the prompt has, those of its base included.
+    pub fn message_count(&self) -> u32 {
+        let before = self.base.as_ref().map_or(0, |(_, state)| state.messages);
+        before.saturating_add(self.messages.len() as u32)
+    }
+
+    /// The chain keys of the prompt's prefixes: the base's (or the empty one's) first, then one
+    /// for each message.
+    pub fn chain(&self) -> Vec<Digest> {
+        let mut key = self.base.as_ref().map_or_else(|| self.digester.root(), |(key, _)| key.chain);
+        let rest = self.messages.iter().map(|(digest, _)| {
+            key = self.digester.extend(&key, digest);
+            key
+        });
+        let first = self.base.as_ref().map_or_else(|| self.digester.root(), |(key, _)| key.chain);
+        [first].into_iter().chain(rest).collect()
+    }
+
+    /// The estimate of everything that was sent.
+    pub fn sent(&self) -> Tally {
+        let mut sum = Tally::default();
+        for (_, tally) in &self.messages {
+            sum += *tally;
+        }
+        sum
+    }
+}
+
+/// The prompt of `CountMessages`.
+pub fn of_count(prompt: Option<wire::count_messages_request::Prompt>) -> Form {
+    use wire::count_messages_request::Prompt::{ProviderRequest, Typed};
+    prompt.map(|prompt| match prompt {
+        Typed(typed) => from_typed(typed),
+        ProviderRequest(request) => from_provider(request),
+    })
+}
+
+/// The prompt of `EstimateConversation`.
+pub fn of_estimate(prompt: Option<wire::estimate_conversation_request::Prompt>) -> Form {
+    use wire::estimate_conversation_request::Prompt::{ProviderRequest, Typed};
+    prompt.map(|prompt| match prompt {
+        Typed(typed) => from_typed(typed),
+        ProviderRequest(request) => from_provider(request),
+    })
+}
+
+/// The prompt of `RecordActual`.
+pub fn of_record(prompt: Option<wire::record_actual_request::Prompt>) -> Form {
+    use wire::record_actual_request::Prompt::{ProviderRequest, Typed};
+    prompt.map(|prompt| match prompt {
+        Typed(typed) => from_typed(typed),
+        ProviderRequest(request) => from_provider(request),
+    })
+}
+
+fn from_typed(prompt: wire::Prompt) -> (&'static str, Result<Conversation, Status>) {
+    ("typed", typed::request(prompt))
+}
+
+fn from_provider(request: wire::ProviderRequest) -> (&'static str, Result<Conversation, Status>) {
+    let read = || {
+        let format = Format::try_from(request.format)
+            .map_err(|_| Status::invalid("format", "is not a known format"))?;
+        let mut conversation = provider::request(format, &request.body)?;
+        if !request.model.is_empty() {
+            conversation.model = request.model;
+        }
+        Ok(conversation)
+    };
+    ("provider_request", read())
+}
+
+impl Engine {
+    /// Reads and counts a prompt. `base` is empty where the prompt is complete.
+    pub(super) fn prompt(
+        &self,
+        form: Form,
+        base: &[u8],
+        call: &Call<'_>,
+    ) -> Result<Prompt, Status> {
+        let keys = Keys { tenant: tenant_id(&self.secret, call.tenant) };
+        let base = self.base(base, &keys)?;
+        let (mut conversation, field) = match form {
+            Some((field, conversation)) => (conversation.map_err(|e| e.inside(field))?, field),
+            None if base.is_some() => (Conversation::default(), ""),
+            None => {
+                return Err(Status::missing("prompt", "required: `typed` or `provider_request`"));
+            }
+        };
+        let found = self.resolve(&conversation, base.as_ref().map(|(_, state)| state));
+        let (profile, format, warning) = found.map_err(|error| error.inside(field))?;
+        if field == "typed" {
+            let messages = conversation.messages.into_iter();
+            conversation.messages =
+                messages.flat_map(|message| typed::in_format(message, format)).collect();
+        }
+        if conversation.messages.is_empty() && base.is_none() {
+            let message = "the conversation is empty: at least one message is needed";
+            return Err(Status::missing(format.messages_field(field), message).inside(field));
+        }
+        self.count(conversation, profile, format, keys, base, call).map(|mut prompt| {
+            prompt.warnings.extend(warning);
+            prompt
+        })
+    }
+
+    fn count(
+        &self,
+        conversation: Conversation,
+        profile: Arc<Profile>,
+        format: Format,
+        keys: Keys,
+        base: Option<(PrefixKey, State)>,
+        call: &Call<'_>,
+    ) -> Result<Prompt, Status> {
+        let digester = Digester::new(&self.secret, call.tenant, &profile.name, format);
+        let checkpoint = || call.checkpoint();
+        let context = Context { profile: &profile, format, checkpoint: &checkpoint };
+        let preamble = match &base {
+            Some((key, state)) if conversation.preamble == Preamble::default() => {
+                (key.preamble, Tally::from(&state.preamble))
+            }
+            _ => {
+                let digest = digester.preamble(&conversation.preamble);
+                let count = || profile.rules.preamble(&conversation.preamble, &context);
+                (digest, self.counted(digest, count)?)
+            }
+        };
+        let mut messages = Vec::with_capacity(conversation.messages.len());
+        for message in &conversation.messages {
+            let digest = digester.message(message);
+            let tally = self.counted(digest, || profile.rules.message(message, &context))?;
+            messages.push((digest, tally));
+        }
+        let warnings = conversation.warnings;
+        Ok(Prompt { profile, format, keys, digester, base, preamble, messages, warnings })
+    }
+
+    /// The tally of a digest, from memory or by counting.
+    pub(super) fn counted(
+        &self,
+        digest: Digest,
+        count: impl FnOnce() -> Result<Tally, Status>,
+    ) -> Result<Tally, Status> {
+        if let Some(tally) = self.counts.get(&digest) {
+            return Ok(tally);
+        }
+        let tally = count()?;
+        self.counts.insert(digest, tally);
+        Ok(tally)
+    }
+
+    fn base(&self, base: &[u8], keys: &Keys) -> Result<Option<(PrefixKey, State)>, Status> {
+        if base.is_empty() {
+            return Ok(None);
+        }
+        let key = PrefixKey::from_bytes(base).ok_or_else(|| {
+            Status::invalid("base", format!("a prefix key has 32 bytes, not {}", base.len()))
+        })?;
+        let state = decode::<State>(self.recall(&keys.state(&key))).ok_or_else(unknown_prefix)?;
+        Ok(Some((key, state)))
+    }
+
+    /// The profile and interface of a prompt; those of its base where it names none.
+    fn resolve(
+        &self,
+        conversation: &Conversation,
+        base: Option<&State>,
+    ) -> Result<(Arc<Profile>, Format, Option<wire::Warning>), Status> {
+        let model = &conversation.model;
+        let Some(state) = base else {
+            if model.is_empty() {
+                return Err(Status::missing("model", "required: it picks the counting rules"));
+            }
+            let (profile, recognised) = self.profiles.resolve(model);
+            let format = match conversation.format {
+                Format::Unspecified => profile.format,
+                format => format,
+            };
+            return Ok((profile.clone(), format, (!recognised).then(unknown_model)));
+        };
+        let profile = self.profiles.by_name(&state.profile).ok_or_else(unknown_prefix)?;
+        let format = Format::try_from(state.format).map_err(|_| unknown_prefix())?;
+        let same_model = model.is_empty() || Arc::ptr_eq(self.profiles.resolve(model).0, profile);
+        let same_format =
+            matches!(conversation.format, Format::Unspecified) || conversation.format == format;
+        // Another model or interface counts otherwise, so that prefix isn't this prompt's.
+        if same_model && same_format {
+            Ok((profile.clone(), format, None))
+        } else {
+            Err(unknown_prefix())
+        }
+    }
+}
+
+/// `FAILED_PRECONDITION`: the same answer whether the prefix never was or belongs to someone else.
+fn unknown_prefix() -> Status {
+    let message = "this prefix is not known, or has expired: send the whole prompt without `base`";
+    let status = Status::new(Code::FailedPrecondition, ErrorReason::PrefixUnknown, message);
+    Status { field: "base".into(), ..status }
+}
+
+fn unknown_model() -> wire::Warning {
+    wire::Warning {
+        code: "unknown_model".into(),
+        message: "no profile matches this model: a cautious one was used, with a wide bound".into(),
+        field: "model".into(),
+    }
+}

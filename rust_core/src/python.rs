@@ -1,0 +1,274 @@
+//! The Python boundary: `tokencountd._core`. The only file that names pyo3.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLock;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::bpe::Encoding;
+use crate::bulk::{self, Defaults};
+use crate::conversation::Format;
+use crate::engine::{Call, Engine as Core};
+use crate::metrics::Snapshot;
+use crate::profile::Profiles;
+use crate::secret;
+use crate::status::Status;
+use crate::store::{DiskStore, MemoryStore, Store, StoreError, StoreOptions};
+use crate::vocabulary;
+
+create_exception!(_core, StatusError, PyException, "A call failed.");
+
+/// Attributes, value and buckets of a metric's point.
+type Point<'py> = (Bound<'py, PyDict>, f64, Vec<u64>);
+
+/// One of the engine's three RPCs.
+type Rpc = fn(&Core, &[u8], &Call<'_>) -> Result<Vec<u8>, Status>;
+
+/// Counts, estimates and remembers.
+#[pyclass(frozen)]
+struct Engine {
+    // Taken out by `close`.
+    core: RwLock<Option<Arc<Core>>>,
+}
+
+#[pymethods]
+// pyo3 hands arguments over by value.
+#[allow(clippy::needless_pass_by_value)]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (data_dir=None, *, secret=Vec::new(), profiles=None,
+        store_bytes=1 << 30, time_to_live=604_800.0, cache_bytes=64 << 20))]
+    fn new(
+        py: Python<'_>,
+        data_dir: Option<&str>,
+        secret: Vec<u8>,
+        profiles: Option<&str>,
+        store_bytes: u64,
+        time_to_live: f64,
+        cache_bytes: usize,
+    ) -> PyResult<Self> {
+        let time_to_live = Duration::try_from_secs_f64(time_to_live)
+            .map_err(|error| PyValueError::new_err(format!("time_to_live: {error}")))?;
+        let options = StoreOptions::new(store_bytes, time_to_live);
+        py.detach(|| {
+            Encoding::preload();
+            let profiles = Profiles::load(profiles)
+                .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let (store, key) = open(data_dir.map(Path::new), options, &secret)?;
+            let core = Core::new(key, profiles, store, cache_bytes);
+            Ok(Self { core: RwLock::new(Some(Arc::new(core))) })
+        })
+    }
+
+    #[pyo3(signature = (request, tenant="", timeout=None))]
+    fn count_messages<'py>(
+        &self,
+        request: &Bound<'py, PyBytes>,
+        tenant: &str,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.call(Core::count_messages, request, tenant, timeout)
+    }
+
+    #[pyo3(signature = (request, tenant="", timeout=None))]
+    fn estimate_conversation<'py>(
+        &self,
+        request: &Bound<'py, PyBytes>,
+        tenant: &str,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.call(Core::estimate_conversation, request, tenant, timeout)
+    }
+
+    #[pyo3(signature = (request, tenant="", timeout=None))]
+    fn record_actual<'py>(
+        &self,
+        request: &Bound<'py, PyBytes>,
+        tenant: &str,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.call(Core::record_actual, request, tenant, timeout)
+    }
+
+    fn count_lines<'py>(
+        &self,
+        py: Python<'py>,
+        lines: Vec<Bound<'py, PyBytes>>,
+        defaults: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, bool)>> {
+        let core = self.core()?;
+        let default = |key: &str| -> PyResult<String> {
+            defaults.get_item(key)?.map_or_else(|| Ok(String::new()), |value| value.extract())
+        };
+        let defaults = Defaults {
+            format: default("format")?,
+            model: default("model")?,
+            encoding: default("encoding")?,
+        };
+        let lines: Vec<&[u8]> = lines.iter().map(PyBytesMethods::as_bytes).collect();
+        let answers: Vec<(Vec<u8>, bool)> = py
+            .detach(|| lines.into_iter().map(|line| bulk::line(&core, line, &defaults)).collect());
+        Ok(answers.into_iter().map(|(line, ok)| (PyBytes::new(py, &line), ok)).collect())
+    }
+
+    #[staticmethod]
+    fn detect_format(body: &[u8]) -> &'static str {
+        let body = serde_json::from_slice(body).ok();
+        body.and_then(|body| Format::detect(&body)).map_or("", Format::bulk_name)
+    }
+
+    fn profiles<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let core = self.core()?;
+        let rows = core.profiles().all().map(|profile| {
+            let row = PyDict::new(py);
+            row.set_item("name", &profile.name)?;
+            row.set_item("family", &profile.family)?;
+            row.set_item("encoding", profile.vocabulary.name())?;
+            row.set_item("window", profile.window)?;
+            row.set_item("format", profile.format.bulk_name())?;
+            let accuracy =
+                profile.accuracy.map(|a| (a.rows, a.exact_share, a.median_error, a.p95_error));
+            row.set_item("accuracy", accuracy)?;
+            Ok(row)
+        });
+        rows.collect()
+    }
+
+    #[staticmethod]
+    fn encodings() -> Vec<&'static str> {
+        vocabulary::names()
+    }
+
+    fn metrics(&self) -> PyResult<Vec<Metric>> {
+        Ok(self.core()?.metrics().into_iter().map(Metric).collect())
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        let core = self.core()?;
+        py.detach(|| core.flush()).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+
+    /// Calls that are in flight keep the store open until they have ended.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(core) = self.core.write().take() else { return Ok(()) };
+        py.detach(|| core.flush()).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+impl Engine {
+    fn core(&self) -> PyResult<Arc<Core>> {
+        let core = self.core.read().clone();
+        core.ok_or_else(|| PyRuntimeError::new_err("the engine is closed"))
+    }
+
+    fn call<'py>(
+        &self,
+        rpc: Rpc,
+        request: &Bound<'py, PyBytes>,
+        tenant: &str,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let py = request.py();
+        let core = self.core()?;
+        let timeout = timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)));
+        // A timeout beyond what a clock can hold is none.
+        let deadline =
+            timeout.and_then(Result::ok).and_then(|wait| Instant::now().checked_add(wait));
+        let bytes = request.as_bytes();
+        let answer = py.detach(|| rpc(&core, bytes, &Call { tenant, deadline, cancelled: None }));
+        answer.map(|answer| PyBytes::new(py, &answer)).map_err(|status| status_error(py, &status))
+    }
+}
+
+/// One instrument and its points.
+#[pyclass(frozen)]
+struct Metric(Snapshot);
+
+#[pymethods]
+impl Metric {
+    #[getter]
+    const fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    #[getter]
+    const fn description(&self) -> &'static str {
+        self.0.description
+    }
+
+    #[getter]
+    const fn unit(&self) -> &'static str {
+        self.0.unit
+    }
+
+    #[getter]
+    const fn kind(&self) -> &'static str {
+        self.0.kind
+    }
+
+    #[getter]
+    fn boundaries(&self) -> Vec<f64> {
+        self.0.boundaries.to_vec()
+    }
+
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Vec<Point<'py>>> {
+        let points = self.0.points.iter().map(|point| {
+            let attributes = PyDict::new(py);
+            for (name, value) in &point.attributes {
+                attributes.set_item(name, value)?;
+            }
+            Ok((attributes, point.value, point.buckets.clone()))
+        });
+        points.collect()
+    }
+}
+
+/// Opens the store, and takes the secret that keys its digests: the one given, or else one that is
+/// kept beside the data.
+fn open(
+    data_dir: Option<&Path>,
+    options: StoreOptions,
+    secret: &[u8],
+) -> PyResult<(Arc<dyn Store>, [u8; 32])> {
+    let failed = |error: &dyn std::fmt::Display| PyOSError::new_err(error.to_string());
+    let key = (!secret.is_empty()).then(|| secret::from_bytes(secret));
+    let Some(directory) = data_dir else {
+        let key = key.map_or_else(secret::random, Ok).map_err(|error| failed(&error))?;
+        return Ok((Arc::new(MemoryStore::new(options)), key));
+    };
+    let store = DiskStore::open(directory, options).map_err(|error: StoreError| failed(&error))?;
+    let key = key.map_or_else(|| secret::kept_in(directory), Ok).map_err(|error| failed(&error))?;
+    Ok((Arc::new(store), key))
+}
+
+fn status_error(py: Python<'_>, status: &Status) -> PyErr {
+    let error = StatusError::new_err(status.to_string());
+    let value = error.value(py);
+    let details = PyBytes::new(py, &status.details());
+    let set = || -> PyResult<()> {
+        value.setattr("code", status.code as i32)?;
+        value.setattr("reason", status.reason_name())?;
+        value.setattr("field", &status.field)?;
+        value.setattr("details", details)
+    };
+    set().err().unwrap_or(error)
+}
+
+#[pyfunction]
+const fn protocol_version() -> &'static str {
+    "tokencount.v1"
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Engine>()?;
+    module.add_class::<Metric>()?;
+    module.add("StatusError", module.py().get_type::<StatusError>())?;
+    module.add_function(wrap_pyfunction!(protocol_version, module)?)
+}

@@ -1,0 +1,137 @@
+//! Prompts and calls for tests of the engine.
+
+#![allow(dead_code, missing_docs)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prost::Message as _;
+use tokencount_core::engine::{Call, Engine};
+use tokencount_core::profile::Profiles;
+use tokencount_core::status::Status;
+use tokencount_core::store::{MemoryStore, StoreOptions};
+use tokencount_core::wire::{self, part::Content};
+
+/// An engine in memory, called with typed messages.
+pub struct TestEngine(pub Engine);
+
+/// One turn as a caller sends it.
+#[derive(Clone)]
+pub struct Turn {
+    pub prompt: wire::Prompt,
+    pub base: bytes::Bytes,
+    pub tenant: &'static str,
+}
+
+impl Turn {
+    pub fn full(prompt: wire::Prompt) -> Self {
+        Self { prompt, base: bytes::Bytes::new(), tenant: "" }
+    }
+
+    pub fn after<const N: usize>(base: &bytes::Bytes, messages: [wire::Message; N]) -> Self {
+        Self { prompt: prompt("", messages), base: base.clone(), tenant: "" }
+    }
+
+    pub fn of(mut self, tenant: &'static str) -> Self {
+        self.tenant = tenant;
+        self
+    }
+}
+
+pub fn engine() -> TestEngine {
+    let store = MemoryStore::new(StoreOptions::new(1 << 24, Duration::from_secs(3600)));
+    let profiles = Profiles::load(None).expect("the embedded table is right");
+    TestEngine(Engine::new([7; 32], profiles, Arc::new(store), 1 << 20))
+}
+
+impl TestEngine {
+    pub fn estimate(&self, turn: &Turn) -> wire::Count {
+        self.try_estimate(turn).expect("a right request is answered")
+    }
+
+    pub fn try_estimate(&self, turn: &Turn) -> Result<wire::Count, Status> {
+        let request = wire::EstimateConversationRequest {
+            prompt: Some(wire::estimate_conversation_request::Prompt::Typed(turn.prompt.clone())),
+            base: turn.base.clone(),
+            per_message: true,
+        };
+        let call = Call { tenant: turn.tenant, ..Call::default() };
+        let answer = self.0.estimate_conversation(&request.encode_to_vec(), &call)?;
+        let answer = wire::EstimateConversationResponse::decode(answer.as_slice());
+        Ok(answer.expect("an answer decodes").count.expect("an answer has a count"))
+    }
+
+    pub fn record(
+        &self,
+        turn: &Turn,
+        input_tokens: u32,
+        reply: Option<(wire::Message, u32)>,
+    ) -> wire::RecordActualResponse {
+        let output_tokens = reply.as_ref().map_or(0, |(_, tokens)| *tokens);
+        let usage = wire::Usage { input_tokens, output_tokens, ..wire::Usage::default() };
+        let reply = reply.map(|(message, _)| wire::Reply {
+            content: Some(wire::reply::Content::Message(message)),
+        });
+        self.send(turn, wire::Status::Succeeded, Some(usage), reply)
+    }
+
+    pub fn fail(&self, turn: &Turn) -> wire::RecordActualResponse {
+        self.send(turn, wire::Status::Failed, None, None)
+    }
+
+    fn send(
+        &self,
+        turn: &Turn,
+        status: wire::Status,
+        usage: Option<wire::Usage>,
+        reply: Option<wire::Reply>,
+    ) -> wire::RecordActualResponse {
+        let request = wire::RecordActualRequest {
+            prompt: Some(wire::record_actual_request::Prompt::Typed(turn.prompt.clone())),
+            base: turn.base.clone(),
+            status: status as i32,
+            bill: usage.map(wire::record_actual_request::Bill::Usage),
+            reply,
+        };
+        let call = Call { tenant: turn.tenant, ..Call::default() };
+        let answer = self.0.record_actual(&request.encode_to_vec(), &call);
+        let answer = answer.expect("a right record is taken");
+        wire::RecordActualResponse::decode(answer.as_slice()).expect("an answer decodes")
+    }
+}
+
+pub fn prompt(model: &str, messages: impl Into<Vec<wire::Message>>) -> wire::Prompt {
+    wire::Prompt { model: model.into(), messages: messages.into(), ..wire::Prompt::default() }
+}
+
+pub fn user(text: &str) -> wire::Message {
+    message(wire::Role::User, text)
+}
+
+pub fn assistant(text: &str) -> wire::Message {
+    message(wire::Role::Assistant, text)
+}
+
+pub fn text(text: &str) -> wire::Part {
+    wire::Part { content: Some(Content::Text(text.into())) }
+}
+
+fn message(role: wire::Role, content: &str) -> wire::Message {
+    wire::Message { role: role as i32, parts: vec![text(content)], ..wire::Message::default() }
+}
+
+pub fn assert_adds_up(count: &wire::Count) {
+    let b = count.breakdown.expect("every count has a breakdown");
+    let sum = b.system
+        + b.tools
+        + b.response_schema
+        + b.user
+        + b.assistant
+        + b.tool_calls
+        + b.tool_results
+        + b.reasoning
+        + b.media
+        + b.overhead;
+    assert_eq!(sum, count.tokens);
+    assert_eq!(count.known_tokens + count.estimated_tokens, count.tokens);
+}
