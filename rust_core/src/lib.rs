@@ -15,6 +15,5 @@ pub mod rules;
 pub mod secret;
 pub mod status;
 pub mod store;
-pub mod usage;
 pub mod vocabulary;
 pub mod wire;

@@ -108,6 +108,7 @@ fn newest_is_by_time_of_writing_within_the_prefix() {
         assert_eq!(newest(store, "p/"), Some(pair("p/z", "5")));
         assert_eq!(newest(store, "p/a"), Some(pair("p/a", "2")));
         assert_eq!(newest(store, "r"), None);
+        assert_eq!(newest(store, &"p".repeat(1000)), None);
         assert_eq!(newest(store, ""), Some(pair("p/z", "5")));
     });
 }

@@ -112,17 +112,10 @@ impl Store for DiskStore {
 
     fn stats(&self) -> Result<Stats, StoreError> {
         let Shared { tables, pending, totals, .. } = &*self.shared;
-        let sizes = tables.sizes()?;
-        let dropped = pending.dropped.load(Ordering::Relaxed);
-        let totals = *totals.lock();
-        Ok(Stats {
-            commits: totals.commits,
-            written: totals.written,
-            evicted: totals.evicted,
-            expired: totals.expired,
-            dropped,
-            ..sizes
-        })
+        let mut stats = tables.sizes()?;
+        stats.add_totals(&totals.lock());
+        stats.dropped += pending.dropped.load(Ordering::Relaxed);
+        Ok(stats)
     }
 }
 
@@ -133,11 +126,7 @@ impl Shared {
         while let Some(batch) = self.pending.next_batch() {
             let result = self.tables.commit(&batch, self.options.horizon());
             if let Ok(done) = &result {
-                let mut totals = self.totals.lock();
-                totals.commits += done.commits;
-                totals.written += done.written;
-                totals.evicted += done.evicted;
-                totals.expired += done.expired;
+                self.totals.lock().add_totals(done);
             }
             self.pending.settle(batch, &result.map(drop));
         }

@@ -76,8 +76,9 @@ fn concurrent_durable_puts_share_commits() {
         for t in 0..32_u64 {
             let store = &store;
             scope.spawn(move || {
-                (0..20)
-                    .for_each(|n| store.put_durable(vec![pair(digest(t * 20 + n), "v")]).unwrap())
+                for n in 0..20 {
+                    store.put_durable(vec![pair(digest(t * 20 + n), "v")]).unwrap();
+                }
             });
         }
     });
@@ -163,10 +164,15 @@ fn eviction_keeps_the_file_below_its_cap() {
 fn a_full_map_makes_room() {
     let directory = tempfile::tempdir().unwrap();
     // No limit to live data, so that only LMDB itself can say that the map is full.
-    let layout = Layout { map_bytes: 1 << 20, live_bytes: u64::MAX, ..Layout::of(1 << 24) };
+    let layout = Layout {
+        map_bytes: 1 << 20,
+        live_bytes: u64::MAX,
+        batch_bytes: 4096,
+        ..Layout::of(1 << 24)
+    };
     let options = TestClock::new().options(1 << 24);
     let store = DiskStore::open_with(directory.path(), options, layout).unwrap();
-    for n in 0..10_000 {
+    for n in 0..5_000 {
         store.put(vec![pair(digest(n), [1; 200])]).unwrap();
         if n % 100 == 0 {
             store.put_durable(vec![pair("turn", n.to_be_bytes())]).unwrap();
@@ -174,9 +180,10 @@ fn a_full_map_makes_room() {
     }
     store.flush().unwrap();
     let stats = store.stats().unwrap();
-    assert!(stats.evicted > 0, "the map was never full");
-    assert_eq!((stats.dropped, stats.written), (0, 10_100));
-    assert!(store.get(&digest(9_999)).unwrap().is_some());
+    assert!(stats.capacity_bytes < u64::MAX, "the map was never full");
+    assert!(stats.entries > 1000, "far more evicted than needed: {stats:?}");
+    assert_eq!((stats.dropped, stats.written), (0, 5_050));
+    assert!(store.get(&digest(4_999)).unwrap().is_some());
 }
 
 /// A run of one ignored test of this binary in a process of its own, through a shell.

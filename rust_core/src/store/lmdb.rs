@@ -5,7 +5,11 @@
 //! rather than leave it to be found stale: a key that is written every turn would fill the index.
 //! Readers never wait for the writer, nor it for them.
 
-use std::path::Path;
+use std::{
+    ops::Bound,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use heed::{
     CommitOrAbort, Database, Env, EnvOpenOptions, MdbError, PutFlags, RoTxn, RwTxn, types::Bytes,
@@ -42,9 +46,9 @@ impl Layout {
     /// Half of the map for live data: the rest is for the pages that a commit writes anew while
     /// the last two states stay readable. A batch may touch a page of 4 KiB for each of its
     /// records, hence its small part of the map.
-    pub fn of(max_bytes: u64) -> Self {
-        let map = usize::try_from(max_bytes).unwrap_or(usize::MAX).max(16 << 20);
-        let map_bytes = map & !0xffff; // a multiple of every page size in use
+    pub fn of(file_limit: u64) -> Self {
+        let wanted = usize::try_from(file_limit).unwrap_or(usize::MAX).max(16 << 20);
+        let map_bytes = wanted & !0xffff; // a multiple of every page size in use
         let batch_bytes = (map_bytes / 256).min(4 << 20);
         Self { format: FORMAT, map_bytes, live_bytes: map_bytes as u64 / 2, batch_bytes }
     }
@@ -58,7 +62,8 @@ pub(super) struct Tables {
     records: Table,
     by_time: Table,
     meta: Table,
-    layout: Layout,
+    /// What the sum of the records' weights is held to; less than planned once the map was full.
+    live_bytes: AtomicU64,
 }
 
 /// What a transaction has done so far, and the bytes in use after it.
@@ -110,7 +115,8 @@ impl Tables {
         let txn = env.read_txn()?;
         let last = by_time.last(&txn)?.map_or(0, |(stamp, _)| number(stamp));
         drop(txn);
-        Ok(Ok((Self { env, records, by_time, meta, layout }, last)))
+        let live_bytes = AtomicU64::new(layout.live_bytes);
+        Ok(Ok((Self { env, records, by_time, meta, live_bytes }, last)))
     }
 
     /// The record under `key`, expired or not, and its stamp.
@@ -127,8 +133,13 @@ impl Tables {
     pub fn newest(&self, prefix: &[u8]) -> Result<Option<(u64, KeyValue)>, StoreError> {
         let txn = self.env.read_txn()?;
         let mut newest = None;
-        for entry in self.records.prefix_iter(&txn, prefix)?.take(NEWEST_SCAN) {
+        // Not `prefix_iter`, to which an empty prefix is an error.
+        let from = if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix) };
+        for entry in self.records.range(&txn, &(from, Bound::Unbounded))?.take(NEWEST_SCAN) {
             let (key, record) = entry?;
+            if !key.starts_with(prefix) {
+                break;
+            }
             let (stamp, value) = split(record);
             newest = newest.max(Some((stamp, key, value)));
         }
@@ -141,7 +152,7 @@ impl Tables {
         Ok(Stats {
             entries: self.records.len(&txn)?,
             used_bytes: self.bytes(&txn)?,
-            capacity_bytes: self.layout.live_bytes,
+            capacity_bytes: self.live_bytes.load(Ordering::Relaxed),
             map_bytes: self.env.info().map_size as u64,
             ..Stats::default()
         })
@@ -149,45 +160,46 @@ impl Tables {
 
     /// Writes a batch and removes what is expired or in the way, in one transaction.
     ///
-    /// Room is made before the map fills. Should it fill all the same, room is made in
-    /// transactions of their own: the pages that they free can be written two commits later.
+    /// Room is made before the map fills. Should it fill all the same, live data are held to less
+    /// from then on, and the batch is tried again.
     pub fn commit(&self, batch: &[Request], horizon: u64) -> Result<Stats, StoreError> {
-        let mut evicted = 0;
-        let mut result = self.apply(batch, horizon);
+        let mut done = Stats::default();
         for _ in 0..MAP_FULL_RETRIES {
-            if !is_map_full(&result) {
-                break;
+            match self.apply(batch, horizon, SWEEP) {
+                Err(error) if is_map_full(&error) => self.make_room(horizon, &mut done)?,
+                result => {
+                    done.add_totals(&result?);
+                    return Ok(done);
+                }
             }
-            evicted += self.make_room()?;
-            result = self.apply(batch, horizon);
         }
-        let done = result?;
-        Ok(Stats { evicted: done.evicted + evicted, ..done })
+        Err(heed::Error::Mdb(MdbError::MapFull).into())
     }
 
-    fn apply(&self, batch: &[Request], horizon: u64) -> heed::Result<Stats> {
+    /// Holds live data to an eighth less than they are, in as small steps as the map asks for.
+    fn make_room(&self, horizon: u64, done: &mut Stats) -> heed::Result<()> {
+        let txn = self.env.read_txn()?;
+        let bytes = self.bytes(&txn)?;
+        drop(txn);
+        self.live_bytes.fetch_min(bytes - bytes / 8, Ordering::Relaxed);
+        let mut step = SWEEP;
+        loop {
+            match self.apply(&[], horizon, step) {
+                Err(error) if is_map_full(&error) && step > 1 => step /= 2,
+                Ok(step) if step.commits == 0 => return Ok(()),
+                result => done.add_totals(&result?),
+            }
+        }
+    }
+
+    fn apply(&self, batch: &[Request], horizon: u64, sweep: usize) -> heed::Result<Stats> {
         let mut txn = self.env.write_txn()?;
-        let before = self.bytes(&txn)?;
-        let mut progress = Progress { done: Stats::default(), bytes: before };
+        let mut progress = Progress { done: Stats::default(), bytes: self.bytes(&txn)? };
         for record in batch.iter().flat_map(|request| &request.records) {
             self.write(&mut txn, record, &mut progress)?;
         }
-        let removals = 2 * progress.done.written as usize + SWEEP;
-        for _ in 0..removals {
-            let Some(oldest) = self.oldest(&txn)? else { break };
-            if oldest <= horizon {
-                progress.done.expired += 1;
-            } else if progress.bytes > self.layout.live_bytes {
-                progress.done.evicted += 1;
-            } else {
-                break;
-            }
-            progress.remove(self.remove_oldest(&mut txn)?);
-        }
-        self.finish(txn, progress)
-    }
-
-    fn finish(&self, mut txn: RwTxn, progress: Progress) -> heed::Result<Stats> {
+        let removals = 2 * progress.done.written as usize + sweep;
+        self.sweep(&mut txn, horizon, removals, &mut progress)?;
         let Progress { mut done, bytes } = progress;
         if done != Stats::default() {
             self.meta.put(&mut txn, BYTES_KEY, &bytes.to_be_bytes())?;
@@ -197,28 +209,31 @@ impl Tables {
         Ok(done)
     }
 
-    /// Evicts a sixteenth of the records, or less if even that finds the map full.
-    fn make_room(&self) -> heed::Result<u64> {
-        let txn = self.env.read_txn()?;
-        let mut count = self.records.len(&txn)? / 16 + 1;
-        drop(txn);
-        loop {
-            let result = self.evict(count);
-            if count == 1 || !is_map_full(&result) {
-                return result.map(|done| done.evicted);
+    /// Removes the oldest records while they are expired or in the way.
+    fn sweep(
+        &self,
+        txn: &mut RwTxn,
+        horizon: u64,
+        removals: usize,
+        progress: &mut Progress,
+    ) -> heed::Result<()> {
+        let live_bytes = self.live_bytes.load(Ordering::Relaxed);
+        for _ in 0..removals {
+            let Some((stamp, key)) = self.by_time.first(txn)? else { break };
+            if number(stamp) <= horizon {
+                progress.done.expired += 1;
+            } else if progress.bytes > live_bytes {
+                progress.done.evicted += 1;
+            } else {
+                break;
             }
-            count /= 2;
+            let (stamp, key) = (stamp.to_vec(), key.to_vec());
+            let value = self.records.get(txn, &key)?.map_or(0, |record| split(record).1.len());
+            progress.remove(weight(key.len(), value));
+            self.records.delete(txn, &key)?;
+            self.by_time.delete(txn, &stamp)?;
         }
-    }
-
-    fn evict(&self, count: u64) -> heed::Result<Stats> {
-        let mut txn = self.env.write_txn()?;
-        let mut progress = Progress { done: Stats::default(), bytes: self.bytes(&txn)? };
-        while progress.done.evicted < count && self.oldest(&txn)?.is_some() {
-            progress.remove(self.remove_oldest(&mut txn)?);
-            progress.done.evicted += 1;
-        }
-        self.finish(txn, progress)
+        Ok(())
     }
 
     fn write(&self, txn: &mut RwTxn, record: &Record, progress: &mut Progress) -> heed::Result<()> {
@@ -235,20 +250,6 @@ impl Tables {
         self.by_time.put_with_flags(txn, PutFlags::APPEND, &stamp, &record.key)
     }
 
-    fn oldest(&self, txn: &RoTxn) -> heed::Result<Option<u64>> {
-        Ok(self.by_time.first(txn)?.map(|(stamp, _)| number(stamp)))
-    }
-
-    /// Removes the oldest record; gives its weight.
-    fn remove_oldest(&self, txn: &mut RwTxn) -> heed::Result<u64> {
-        let Some((stamp, key)) = self.by_time.first(txn)? else { return Ok(0) };
-        let (stamp, key) = (stamp.to_vec(), key.to_vec());
-        let value = self.records.get(txn, &key)?.map_or(0, |record| split(record).1.len());
-        self.records.delete(txn, &key)?;
-        self.by_time.delete(txn, &stamp)?;
-        Ok(weight(key.len(), value))
-    }
-
     fn bytes(&self, txn: &RoTxn) -> heed::Result<u64> {
         Ok(self.meta.get(txn, BYTES_KEY)?.map_or(0, number))
     }
@@ -260,8 +261,8 @@ impl From<heed::Error> for StoreError {
     }
 }
 
-fn is_map_full<T>(result: &heed::Result<T>) -> bool {
-    matches!(result, Err(heed::Error::Mdb(MdbError::MapFull)))
+fn is_map_full(error: &heed::Error) -> bool {
+    matches!(error, heed::Error::Mdb(MdbError::MapFull))
 }
 
 /// A stored record's stamp and value.

@@ -61,7 +61,7 @@ impl Store for MemoryStore {
         let mut tables = self.tables.write();
         for (key, value) in records {
             let stamp = self.options.next_stamp(tables.last_stamp);
-            tables.write(stamp, key.into(), value.into());
+            tables.write(stamp, &key.into(), value.into());
         }
         for _ in 0..removals {
             if !tables.remove_oldest(horizon) {
@@ -86,7 +86,7 @@ impl Store for MemoryStore {
 }
 
 impl Tables {
-    fn write(&mut self, stamp: u64, key: Bytes, value: Bytes) {
+    fn write(&mut self, stamp: u64, key: &Bytes, value: Bytes) {
         self.last_stamp = stamp;
         self.stats.written += 1;
         self.stats.used_bytes += weight(key.len(), value.len());

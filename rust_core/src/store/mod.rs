@@ -133,6 +133,17 @@ pub struct Stats {
     pub dropped: u64,
 }
 
+impl Stats {
+    /// Adds what another count of the same store has done; sizes stay.
+    fn add_totals(&mut self, other: &Self) {
+        self.commits += other.commits;
+        self.written += other.written;
+        self.evicted += other.evicted;
+        self.expired += other.expired;
+        self.dropped += other.dropped;
+    }
+}
+
 /// Why a store can't do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
