@@ -8,5 +8,6 @@ pub mod conversation;
 pub mod profile;
 pub mod rules;
 pub mod status;
+pub mod usage;
 pub mod vocabulary;
 pub mod wire;
