@@ -64,17 +64,6 @@ const SHAPES: [Shape; 5] = [
         reasoning_beside: false,
         steps: &["server_tool_use.web_search_requests", "server_tool_use.web_fetch_requests"],
     },
-    // Gemini. <https://ai.google.dev/api/generate-content#UsageMetadata>
-    Shape {
-        marker: &["promptTokenCount", "prompt_token_count", "totalTokens"],
-        input: &["promptTokenCount", "prompt_token_count", "totalTokens"],
-        input_beside: &[&["toolUsePromptTokenCount", "tool_use_prompt_token_count"]],
-        output: &["candidatesTokenCount", "candidates_token_count"],
-        cached: &["cachedContentTokenCount", "cached_content_token_count"],
-        reasoning: &["thoughtsTokenCount", "thoughts_token_count"],
-        reasoning_beside: true,
-        steps: &["toolUsePromptTokenCount", "tool_use_prompt_token_count"],
-    },
     // Bedrock Converse.
     // <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html>
     Shape {
@@ -89,6 +78,17 @@ const SHAPES: [Shape; 5] = [
         reasoning: &[],
         reasoning_beside: false,
         steps: &[],
+    },
+    // Gemini, and its token counting. <https://ai.google.dev/api/generate-content#UsageMetadata>
+    Shape {
+        marker: &["promptTokenCount", "prompt_token_count", "totalTokens"],
+        input: &["promptTokenCount", "prompt_token_count", "totalTokens"],
+        input_beside: &[&["toolUsePromptTokenCount", "tool_use_prompt_token_count"]],
+        output: &["candidatesTokenCount", "candidates_token_count"],
+        cached: &["cachedContentTokenCount", "cached_content_token_count"],
+        reasoning: &["thoughtsTokenCount", "thoughts_token_count"],
+        reasoning_beside: true,
+        steps: &["toolUsePromptTokenCount", "tool_use_prompt_token_count"],
     },
 ];
 
@@ -126,7 +126,8 @@ pub fn read(json: &Value) -> Result<Bill, Status> {
             at = last;
         }
         if let Some(shape) = SHAPES.iter().find(|shape| first(at, shape.marker).is_some()) {
-            let bill = shape.read(at).map_err(|error| error.inside(&path))?;
+            let inside = |error: Status| if path.is_empty() { error } else { error.inside(&path) };
+            let bill = shape.read(at).map_err(inside)?;
             return Ok(Bill { doubt: bill.doubt.or(doubt), ..bill });
         }
         doubt = doubt.or_else(|| doubt_of(at));

@@ -1,10 +1,12 @@
 //! The vocabularies that texts are counted with, by name: one interface over all of them.
 
 mod characters;
+mod gemma;
 
 use std::sync::Arc;
 
 pub use characters::Characters;
+pub use gemma::Gemma4;
 
 use crate::bpe::Encoding;
 use crate::status::Status;
@@ -30,7 +32,11 @@ pub type Checkpoint<'a> = &'a dyn Fn() -> Result<(), Status>;
 /// Names of every vocabulary, in the order in which help and errors list them.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    Encoding::ALL.iter().map(|encoding| encoding.name()).chain([Characters::NAME]).collect()
+    Encoding::ALL
+        .iter()
+        .map(|encoding| encoding.name())
+        .chain([Gemma4::NAME, Characters::NAME])
+        .collect()
 }
 
 /// The vocabulary of that name. A large one is loaded when it first counts.
@@ -38,6 +44,9 @@ pub fn names() -> Vec<&'static str> {
 pub fn by_name(name: &str) -> Option<Arc<dyn Counter>> {
     if name == Characters::NAME {
         return Some(Arc::new(Characters));
+    }
+    if name == Gemma4::NAME {
+        return Some(Arc::new(Gemma4));
     }
     Some(Arc::new(Encoding::from_name(name)?))
 }
