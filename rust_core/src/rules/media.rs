@@ -1,16 +1,28 @@
 //! What images, audio, video and documents cost, by the provider's published rules.
 
+pub mod image;
+
 use serde::Deserialize;
 
 use super::{Caveats, Kind, Tally};
 use crate::conversation::{Media, MediaKind};
+use image::{Dimensions, ImageRule};
 
 /// What media cost with one model, in tokens.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MediaRules {
-    /// The most that one image costs.
-    pub image_max: u32,
+    /// How an image's size becomes tokens.
+    pub image: ImageRule,
+    /// Added to every image beside its rule.
+    #[serde(default)]
+    pub image_frame: u32,
+    /// What bills were seen above the rule, as a share; only the bound has it.
+    #[serde(default)]
+    pub image_margin: f64,
+    /// What bills were seen above the rule, in tokens; only the bound has it.
+    #[serde(default)]
+    pub image_slack: u32,
     /// The most that a second of audio costs.
     pub audio_per_second: f64,
     /// The most that a second of video costs.
@@ -23,13 +35,21 @@ impl MediaRules {
     /// Adds one medium to the tally, with what could not be known about it.
     pub fn add(&self, tally: &mut Tally, media: &Media) {
         let bound = match media.kind {
-            MediaKind::Image => self.image_max,
+            MediaKind::Image => return self.add_image(tally, media),
             MediaKind::Audio => (self.audio_per_second * seconds(media)).ceil() as u32,
             MediaKind::Video => (self.video_per_second * seconds(media)).ceil() as u32,
             MediaKind::File => self.per_page.saturating_mul(pages(media)),
         };
         tally.caveats.0 |= Caveats::MEDIA_UNRULED.0;
         tally.add(Kind::Media, bound, bound);
+    }
+
+    fn add_image(&self, tally: &mut Tally, media: &Media) {
+        let cost = self.image.cost(Dimensions::of(media), &media.detail);
+        tally.caveats.0 |= cost.caveats.0;
+        let tokens = cost.tokens.saturating_add(self.image_frame);
+        let most = cost.most.saturating_add(self.image_frame + self.image_slack);
+        tally.add(Kind::Media, tokens, (f64::from(most) * (1.0 + self.image_margin)).ceil() as u32);
     }
 }
 
