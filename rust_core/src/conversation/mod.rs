@@ -12,6 +12,7 @@ pub mod json;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+mod unknown;
 
 use serde_json::Value;
 
