@@ -1,18 +1,315 @@
-//! Reads Amazon Bedrock Converse.
+//! Reads Bedrock Converse, as
+//! <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html> describes it.
 
 use serde_json::Value;
 
+use super::anthropic::{arguments, base64_bytes, is_thinking, others, output_config};
+use super::json::Fields;
 use super::provider::Reader;
-use super::{Conversation, Message};
+use super::unknown::Unknown;
+use super::{
+    Conversation, Function, Media, MediaKind, Message, Part, Preamble, Reasoning, ResponseSchema,
+    Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
+};
 use crate::status::Status;
 
 /// The reader of this interface.
 pub const READER: Reader = Reader { request, reply };
 
-fn request(_body: Value) -> Result<Conversation, Status> {
-    todo!()
+/// Settings of the request that add nothing to the prompt.
+const BODY_UNBILLED: &[&str] = &[
+    "additionalModelResponseFieldPaths",
+    "guardrailConfig",
+    "inferenceConfig",
+    "performanceConfig",
+    "requestMetadata",
+    "serviceTier",
+];
+
+/// Settings among `additionalModelRequestFields`.
+const MODEL_UNBILLED: &[&str] =
+    &["anthropic_beta", "inferenceConfig", "max_tokens", "reasoning_effort", "top_k", "top_p"];
+
+/// Fields of a reply beside its message.
+const REPLY_UNBILLED: &[&str] = &[
+    "ResponseMetadata",
+    "additionalModelResponseFields",
+    "metrics",
+    "performanceConfig",
+    "serviceTier",
+    "stopReason",
+    "trace",
+    "usage",
+];
+
+/// The kinds of media, by the name of their content block.
+const MEDIA: [(&str, MediaKind); 4] = [
+    ("image", MediaKind::Image),
+    ("document", MediaKind::File),
+    ("video", MediaKind::Video),
+    ("audio", MediaKind::Audio),
+];
+
+fn request(body: Value) -> Result<Conversation, Status> {
+    let mut body = Fields::of(body)?;
+    let mut unknown = Unknown::default();
+    let mut read = Conversation {
+        model: body.string("modelId")?.unwrap_or_default(),
+        ..Conversation::default()
+    };
+    let system = unknown.each("system", body.array("system")?, block)?.concat();
+    if !system.is_empty() {
+        let message = Message { role: Role::System, parts: system, ..Message::default() };
+        read.preamble.system.push(message);
+    }
+    if let Some(config) = body.object("toolConfig")? {
+        unknown.inside("toolConfig", |unknown| tools(config, &mut read.preamble, unknown))?;
+    }
+    if let Some(config) = body.object("outputConfig")? {
+        read.preamble.response_schema =
+            unknown.inside("outputConfig", |unknown| text_format(config, unknown))?;
+    }
+    const MODEL_FIELDS: &str = "additionalModelRequestFields";
+    if let Some(fields) = body.object(MODEL_FIELDS)? {
+        unknown.inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
+    }
+    read.messages = unknown.each("messages", body.array("messages")?, message)?;
+    read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
+    read.warnings = unknown.warnings;
+    Ok(read)
 }
 
-fn reply(_reply: Value) -> Result<Vec<Message>, Status> {
-    todo!()
+/// A reply is the whole response, the `output` in it, or the message in that.
+fn reply(reply: Value) -> Result<Vec<Message>, Status> {
+    // Warnings about replies have no place in the answer; what may hold text is a part anyway.
+    let mut unknown = Unknown::default();
+    let mut fields = Fields::of(reply)?;
+    let mut scopes = Vec::new();
+    for scope in ["output", "message"] {
+        if let Some(inner) = fields.object(scope)? {
+            unknown.rest(fields, REPLY_UNBILLED);
+            fields = inner;
+            scopes.push(scope);
+        }
+    }
+    if !fields.has("content") {
+        return Err(Status::missing("content", "required, the reply's content blocks")
+            .inside(&scopes.join(".")));
+    }
+    fields.string("role")?;
+    let parts = unknown.each("content", fields.array("content")?, block)?.concat();
+    Ok(vec![Message { role: Role::Assistant, parts, ..Message::default() }])
+}
+
+fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
+    let mut fields = Fields::of(value)?;
+    let role = match fields.required_string("role")?.as_str() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => return Err(Status::invalid("role", "must be user or assistant")),
+    };
+    let mut parts = unknown.each("content", fields.array("content")?, block)?.concat();
+    parts.extend(others(unknown.rest(fields, &[])));
+    Ok(Message { role, parts, ..Message::default() })
+}
+
+/// One content block: an object with a single field, whose name is its kind. What it holds beyond
+/// that follows it as parts of its own; a cache marker is no part.
+fn block(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
+    let mut fields = Fields::of(value)?;
+    let mut parts = Vec::new();
+    if let Some(text) = fields.string("text")? {
+        parts.push(Part::Text(text));
+    }
+    if let Some(call) = fields.object("toolUse")? {
+        parts.push(unknown.inside("toolUse", |unknown| tool_use(call, unknown))?);
+    }
+    if let Some(result) = fields.object("toolResult")? {
+        parts.push(unknown.inside("toolResult", |unknown| tool_result(result, unknown))?);
+    }
+    if let Some(reasoning) = fields.object("reasoningContent")? {
+        parts.push(unknown.inside("reasoningContent", |unknown| thinking(reasoning, unknown))?);
+    }
+    for (name, kind) in MEDIA {
+        if let Some(fields) = fields.object(name)? {
+            parts.push(unknown.inside(name, |unknown| media(kind, fields, unknown))?);
+        }
+    }
+    // The JSON of a tool's result is an ordinary result, not something unknown.
+    let json = fields.take("json");
+    if !json.is_null() {
+        parts.push(Part::Other(json));
+    }
+    parts.extend(others(unknown.rest(fields, &["cachePoint"])));
+    Ok(parts)
+}
+
+fn tool_use(mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
+    let call = ToolCall {
+        id: fields.string("toolUseId")?.unwrap_or_default(),
+        name: fields.required_string("name")?,
+        arguments: arguments(fields.take("input")),
+        has_item_id: false,
+    };
+    unknown.rest(fields, &["type"]);
+    Ok(Part::ToolCall(call))
+}
+
+fn tool_result(mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
+    let result = ToolResult {
+        call_id: fields.string("toolUseId")?.unwrap_or_default(),
+        name: String::new(),
+        parts: unknown.each("content", fields.array("content")?, block)?.concat(),
+        is_error: fields.string("status")?.as_deref() == Some("error"),
+    };
+    unknown.rest(fields, &["type"]);
+    Ok(Part::ToolResult(result))
+}
+
+fn thinking(mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
+    let mut reasoning = Reasoning::default();
+    if let Some(mut shown) = fields.object("reasoningText")? {
+        unknown.inside("reasoningText", |unknown| {
+            reasoning.text = shown.string("text")?.unwrap_or_default();
+            reasoning.signature = shown.string("signature")?.unwrap_or_default();
+            unknown.rest(shown, &[]);
+            Ok(())
+        })?;
+    }
+    if let Some(redacted) = fields.string("redactedContent")? {
+        reasoning.signature = redacted;
+    }
+    unknown.rest(fields, &[]);
+    Ok(Part::Reasoning(reasoning))
+}
+
+/// Media inline or at an S3 address. A document given as text is left as its JSON.
+fn media(kind: MediaKind, mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
+    let mut source = fields
+        .object("source")?
+        .ok_or_else(|| Status::missing("source", "required, an object"))?;
+    if !source.has("bytes") && !source.has("s3Location") {
+        return Ok(Part::Other(source.into_value()));
+    }
+    let mut media = Media { kind, ..Media::default() };
+    if let Some(data) = source.string("bytes").map_err(|error| error.inside("source"))? {
+        media.data = base64_bytes("source.bytes", &data)?;
+    }
+    if let Some(mut location) = source.object("s3Location")? {
+        media.uri = location.string("uri")?.unwrap_or_default();
+    }
+    if let Some(format) = fields.string("format")? {
+        media.mime_type = mime_type(kind, &format);
+    }
+    media.filename = fields.string("name")?.unwrap_or_default();
+    unknown.rest(fields, &["citations"]);
+    Ok(Part::Media(media))
+}
+
+/// Converse names formats (`png`, `pdf`), the canonical form MIME types.
+fn mime_type(kind: MediaKind, format: &str) -> String {
+    let group = match kind {
+        MediaKind::Image => "image",
+        MediaKind::Audio => "audio",
+        MediaKind::Video => "video",
+        MediaKind::File => "application",
+    };
+    format!("{group}/{format}")
+}
+
+fn tools(mut config: Fields, preamble: &mut Preamble, unknown: &mut Unknown) -> Result<(), Status> {
+    let tools = unknown.each("tools", config.array("tools")?, tool)?;
+    preamble.tools.extend(tools.into_iter().flatten());
+    if let Some(choice) = config.object("toolChoice")? {
+        preamble.tool_choice =
+            unknown.inside("toolChoice", |unknown| tool_choice(choice, unknown))?;
+    }
+    preamble.other.extend(unknown.rest(config, &[]));
+    Ok(())
+}
+
+/// A tool; a cache marker between them is none.
+fn tool(value: Value, unknown: &mut Unknown) -> Result<Option<Tool>, Status> {
+    let mut fields = Fields::of(value)?;
+    let Some(mut spec) = fields.object("toolSpec")? else {
+        let other = fields.has("systemTool") || !fields.has("cachePoint");
+        return Ok(other.then(|| Tool::Other(fields.into_value())));
+    };
+    unknown.inside("toolSpec", |unknown| {
+        let schema = spec.object("inputSchema")?.map(|mut schema| schema.take("json"));
+        let function = Function {
+            name: spec.required_string("name")?,
+            description: spec.string("description")?.unwrap_or_default(),
+            parameters: schema.filter(|schema| !schema.is_null()),
+            strict: spec.boolean("strict")?,
+            ..Function::default()
+        };
+        unknown.rest(spec, &[]);
+        Ok(Some(Tool::Function(function)))
+    })
+}
+
+fn tool_choice(mut fields: Fields, unknown: &mut Unknown) -> Result<ToolChoice, Status> {
+    let mut choice = ToolChoice::default();
+    for (name, mode) in [("auto", ToolChoiceMode::Auto), ("any", ToolChoiceMode::Required)] {
+        if fields.object(name)?.is_some() {
+            choice.mode = mode;
+        }
+    }
+    if let Some(mut tool) = fields.object("tool")? {
+        choice.mode = ToolChoiceMode::Named;
+        choice.name = tool.required_string("name").map_err(|error| error.inside("tool"))?;
+    }
+    unknown.rest(fields, &[]);
+    Ok(choice)
+}
+
+/// `textFormat.structure.jsonSchema`, whose schema is JSON text.
+fn text_format(mut config: Fields, unknown: &mut Unknown) -> Result<Option<ResponseSchema>, Status> {
+    let path = ["textFormat", "structure", "jsonSchema"];
+    for (depth, scope) in path.iter().enumerate() {
+        let Some(inner) =
+            config.object(scope).map_err(|error| error.inside(&path[..depth].join(".")))?
+        else {
+            return Ok(None);
+        };
+        unknown.rest(config, &["type"]);
+        config = inner;
+    }
+    let schema = match config.take("schema") {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        value => value,
+    };
+    let name = config.string("name")?.unwrap_or_default();
+    let description = config.string("description")?.unwrap_or_default();
+    unknown.rest(config, &[]);
+    Ok(Some(ResponseSchema { name, description, schema, ..ResponseSchema::default() }))
+}
+
+/// Fields in the model's own dialect: Claude's thinking, output settings and tool choice.
+fn model_fields(
+    mut fields: Fields,
+    preamble: &mut Preamble,
+    unknown: &mut Unknown,
+) -> Result<(), Status> {
+    for name in ["thinking", "reasoning_config", "reasoningConfig"] {
+        // Some clients send a bare string here, which the provider ignores.
+        match fields.take(name) {
+            Value::Object(map) => {
+                let thinking = Fields::of(Value::Object(map))?;
+                preamble.thinking |= unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
+            }
+            _ => {}
+        }
+    }
+    if let Some(config) = fields.object("output_config")? {
+        if let Some(schema) =
+            unknown.inside("output_config", |unknown| output_config(config, unknown))?
+        {
+            preamble.response_schema = Some(schema);
+        }
+    }
+    preamble.other.extend(unknown.rest(fields, MODEL_UNBILLED));
+    Ok(())
 }
