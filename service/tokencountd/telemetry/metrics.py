@@ -1,0 +1,76 @@
+"""Export of metrics: to a collector, on a page, or both."""
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+
+from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
+from opentelemetry.metrics import CallbackOptions, Observation
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
+
+from tokencountd import _core
+from tokencountd.handlers import Admission
+from tokencountd.settings import Settings
+from tokencountd.telemetry.bridge import EngineMetrics, OtlpReader, PrometheusReader
+
+
+def resource() -> Resource:
+    """Who we are; `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` win."""
+    ours = Resource({"service.name": "tokencountd", "service.version": version("tokencountd")})
+    return Resource.create().merge(ours).merge(OTELResourceDetector().detect())
+
+
+def start(settings: Settings, engine: _core.Engine, admission: Admission) -> Callable[[], None]:
+    """Starts the exporters that are configured. Returns what stops them."""
+    ours = resource()
+    source = EngineMetrics(engine.metrics, ours)
+    readers: list[MetricReader] = []
+    stop_page: Callable[[], None] | None = None
+    if settings.otlp_endpoint:
+        readers.append(OtlpReader(source, OTLPMetricExporter(endpoint=settings.otlp_endpoint)))
+    if settings.prometheus_listen:
+        registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        readers.append(PrometheusReader(source, registry=registry, scope_info_enabled=False))
+        stop_page = _page(settings.prometheus_listen, registry)
+    provider = MeterProvider(metric_readers=readers, resource=ours, shutdown_on_exit=False)
+    _observe(provider, admission)
+
+    def stop() -> None:
+        provider.shutdown(timeout_millis=5_000)
+        if stop_page:
+            stop_page()
+
+    return stop
+
+
+def _page(listen: str, registry: CollectorRegistry) -> Callable[[], None]:
+    host, _, port = listen.rpartition(":")
+    http, thread = start_http_server(int(port), host.strip("[]"), registry)
+
+    def stop() -> None:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+    return stop
+
+
+def _observe(provider: MeterProvider, admission: Admission) -> None:
+    """The transport's own metrics: what the engine never sees."""
+
+    def active(_: CallbackOptions) -> Iterable[Observation]:
+        yield Observation(admission.active)
+
+    def rejected(_: CallbackOptions) -> Iterable[Observation]:
+        yield Observation(admission.rejected)
+
+    meter = provider.get_meter("tokencountd")
+    meter.create_observable_up_down_counter(
+        "tokencount.server.active_calls", [active], "{call}", "Calls in flight."
+    )
+    meter.create_observable_counter(
+        "tokencount.server.rejected_calls", [rejected], "{call}", "Calls turned away for overload."
+    )
