@@ -58,7 +58,7 @@ fn measure(name: &str, store: &dyn Store) {
     let same: Vec<_> =
         (0..256_u64).map(|n| ([&[1; 32][..], &key(n)].concat(), vec![7; VALUE])).collect();
     store.put_durable(same).expect("put");
-    time(name, "newest of 256", &[vec![1; 32]; 2000], |key| {
+    time(name, "newest of 256", &vec![vec![1; 32]; 2000], |key| {
         store.newest(key).expect("newest").is_some()
     });
     for callers in [1, 8, 64] {

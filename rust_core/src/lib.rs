@@ -14,6 +14,7 @@ mod python;
 pub mod rules;
 pub mod secret;
 pub mod status;
+pub mod store;
 pub mod usage;
 pub mod vocabulary;
 pub mod wire;

@@ -76,7 +76,8 @@ fn request(body: Value) -> Result<Conversation, Status> {
         preamble.other.extend(other);
     }
     if let Some(choice) = body.object("tool_choice")? {
-        preamble.tool_choice = unknown.inside("tool_choice", |unknown| tool_choice(choice, unknown))?;
+        preamble.tool_choice =
+            unknown.inside("tool_choice", |unknown| tool_choice(choice, unknown))?;
     }
     if let Some(thinking) = body.object("thinking")? {
         preamble.thinking = unknown.inside("thinking", |unknown| is_thinking(thinking, unknown))?;

@@ -71,7 +71,8 @@ fn request(body: Value) -> Result<Conversation, Status> {
     }
     const MODEL_FIELDS: &str = "additionalModelRequestFields";
     if let Some(fields) = body.object(MODEL_FIELDS)? {
-        unknown.inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
+        unknown
+            .inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
     }
     read.messages = unknown.each("messages", body.array("messages")?, message)?;
     read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
@@ -186,9 +187,8 @@ fn thinking(mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
 
 /// Media inline or at an S3 address. A document given as text is left as its JSON.
 fn media(kind: MediaKind, mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
-    let mut source = fields
-        .object("source")?
-        .ok_or_else(|| Status::missing("source", "required, an object"))?;
+    let mut source =
+        fields.object("source")?.ok_or_else(|| Status::missing("source", "required, an object"))?;
     if !source.has("bytes") && !source.has("s3Location") {
         return Ok(Part::Other(source.into_value()));
     }
@@ -266,7 +266,10 @@ fn tool_choice(mut fields: Fields, unknown: &mut Unknown) -> Result<ToolChoice, 
 }
 
 /// `textFormat.structure.jsonSchema`, whose schema is JSON text.
-fn text_format(mut config: Fields, unknown: &mut Unknown) -> Result<Option<ResponseSchema>, Status> {
+fn text_format(
+    mut config: Fields,
+    unknown: &mut Unknown,
+) -> Result<Option<ResponseSchema>, Status> {
     let path = ["textFormat", "structure", "jsonSchema"];
     for (depth, scope) in path.iter().enumerate() {
         let Some(inner) =
@@ -298,7 +301,8 @@ fn model_fields(
         match fields.take(name) {
             Value::Object(map) => {
                 let thinking = Fields::of(Value::Object(map))?;
-                preamble.thinking |= unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
+                preamble.thinking |=
+                    unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
             }
             _ => {}
         }

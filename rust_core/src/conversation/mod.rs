@@ -13,6 +13,7 @@ pub mod json;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+pub mod typed;
 mod unknown;
 
 use serde_json::Value;
