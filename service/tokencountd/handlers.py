@@ -160,6 +160,8 @@ def _synchronous(
 
 def register(server: Any, handlers: dict[str, Any]) -> None:
     """Adds the methods to a server of either kind, without (de)serialisers."""
-    methods = {name: grpc.unary_unary_rpc_method_handler(handler) for name, handler in handlers.items()}
+    methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
+        name: grpc.unary_unary_rpc_method_handler(handler) for name, handler in handlers.items()
+    }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
     server.add_registered_method_handlers(SERVICE, methods)

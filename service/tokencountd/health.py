@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
-import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 _Response = health_pb2.HealthCheckResponse
@@ -35,7 +34,9 @@ class Health(health_pb2_grpc.HealthServicer):
         return self._status(request.service)
 
     async def Watch(  # noqa: N802
-        self, request: health_pb2.HealthCheckRequest, _context: Any
+        self,
+        request: health_pb2.HealthCheckRequest,
+        context: Any,  # noqa: ARG002
     ) -> AsyncIterator[_Response]:
         """The status of a service now, and again when the server drains."""
         if not self._draining.is_set():

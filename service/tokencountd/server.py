@@ -1,6 +1,7 @@
 """The daemon's gRPC server: the service, its health, and reflection, on one port."""
 
 from concurrent.futures import Executor
+from typing import Any
 
 import grpc
 import grpc.aio
@@ -45,7 +46,7 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
 
 def _add_reflection(server: "grpc.aio.Server") -> None:
     names = (SERVICE, _HEALTH, reflection.SERVICE_NAME, _REFLECTION_V1)
-    servicer = ReflectionServicer(service_names=names)
+    servicer: Any = ReflectionServicer(service_names=names)
     handler = grpc.stream_stream_rpc_method_handler(
         servicer.ServerReflectionInfo,
         request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,

@@ -8,9 +8,10 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import BufferedReader
 from queue import Queue
 from threading import Thread
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from tokencountd.commands.progress import Progress
 from tokencountd.settings import Settings
@@ -23,7 +24,7 @@ _PIECE = 256 << 10
 Answers = list[tuple[bytes, bool]]
 
 
-def run(core: "_core.Engine", source: BinaryIO, defaults: Mapping[str, str], values: Settings) -> int:
+def run(core: "_core.Engine", source: BufferedReader, defaults: Mapping[str, str], values: Settings) -> int:
     """Answers every line. Returns the exit status: 1 if any line couldn't be counted."""
     pool = ThreadPoolExecutor(values.threads)
     due: Queue[Future[Answers] | BaseException | None] = Queue(2 * values.threads)
@@ -53,12 +54,12 @@ def run(core: "_core.Engine", source: BinaryIO, defaults: Mapping[str, str], val
     return 1 if failed else 0
 
 
-def pieces(source: BinaryIO, limit: int) -> Iterator[list[bytes]]:
+def pieces(source: BufferedReader, limit: int) -> Iterator[list[bytes]]:
     """The lines in pieces, each piece as soon as it is there. A line above `limit` bytes comes cut
     at one byte more, the rest of it is skipped.
     """
     tail = bytearray()
-    while data := source.read1(_PIECE):  # type: ignore[attr-defined]
+    while data := source.read1(_PIECE):
         first, *rest = data.split(b"\n")
         tail += first[: limit + 1 - len(tail)]
         if rest:

@@ -6,8 +6,9 @@ import json
 import signal
 import sys
 from contextlib import nullcontext
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, cast
 
 from tokencountd import settings
 from tokencountd.commands import CommandError, bulk, complain, engine
@@ -84,9 +85,9 @@ def _run(flags: argparse.Namespace, values: Settings) -> int:
     return _body(core, flags, data)
 
 
-def _open(name: str) -> "AbstractContextManager[BinaryIO]":
+def _open(name: str) -> "AbstractContextManager[BufferedReader]":
     try:
-        return nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb")
+        return nullcontext(cast(BufferedReader, sys.stdin.buffer)) if name == "-" else Path(name).open("rb")
     except OSError as error:
         raise CommandError(f"can't read {name}: {error.strerror}") from error
 

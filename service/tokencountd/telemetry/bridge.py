@@ -88,7 +88,8 @@ class _WithEngine(MetricReader):
     def _receive_metrics(
         self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any
     ) -> None:
-        super()._receive_metrics(self._engine.add_to(metrics_data), timeout_millis, **kwargs)
+        collected = self._engine.add_to(metrics_data)
+        super()._receive_metrics(collected, timeout_millis, **kwargs)  # pyright: ignore[reportUnknownMemberType]
 
 
 class OtlpReader(_WithEngine, PeriodicExportingMetricReader):

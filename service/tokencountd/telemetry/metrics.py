@@ -10,9 +10,9 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
-from tokencountd import _core
+from tokencountd import _core, logs
 from tokencountd.handlers import Admission
-from tokencountd.settings import Settings
+from tokencountd.settings import Settings, SettingsError
 from tokencountd.telemetry.bridge import EngineMetrics, OtlpReader, PrometheusReader
 
 
@@ -48,7 +48,11 @@ def start(settings: Settings, engine: _core.Engine, admission: Admission) -> Cal
 
 def _page(listen: str, registry: CollectorRegistry) -> Callable[[], None]:
     host, _, port = listen.rpartition(":")
-    http, thread = start_http_server(int(port), host.strip("[]"), registry)
+    try:
+        http, thread = start_http_server(int(port), host.strip("[]"), registry)
+    except OSError as error:
+        raise SettingsError(f"--prometheus-listen: can't listen on {listen}: {error.strerror}") from error
+    logs.event("metrics page", address=f"{host}:{http.server_port}")
 
     def stop() -> None:
         http.shutdown()

@@ -1,0 +1,193 @@
+"""Start, health, drain and end of a real daemon."""
+
+import signal
+import socket
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+import pytest
+from conftest import Start
+from grpc_health.v1 import health_pb2
+from grpc_health.v1.health_pb2_grpc import HealthStub
+from support import PATIENCE, SERVICE, Daemon, error_of, scrape, until, words
+from tokencount.v1 import prompt_pb2 as pb
+from tokencount.v1 import token_counter_service_pb2 as wire
+from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+def small() -> wire.CountMessagesRequest:
+    message = pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text="hello")])
+    return wire.CountMessagesRequest(typed=pb.Prompt(model="gpt-4o", messages=[message]))
+
+
+def large() -> wire.CountMessagesRequest:
+    """A request that is in flight for a second or more."""
+    message = pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text=words(2_000_000))])
+    return wire.CountMessagesRequest(typed=pb.Prompt(model="gpt-4o", messages=[message]))
+
+
+class InFlight:
+    """A call that the daemon is working on."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        page = daemon.event("metrics page")["address"]
+        self._channel = daemon.channel()
+        self._pool = ThreadPoolExecutor(1)
+        stub = TokenCounterServiceStub(self._channel)
+        self.answer: Future[wire.CountMessagesResponse] = self._pool.submit(
+            stub.CountMessages, large(), timeout=PATIENCE
+        )
+        until(lambda: scrape(page)["tokencount_server_active_calls"] == 1)
+
+    def __enter__(self) -> "InFlight":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+        self._channel.close()
+
+
+PAGE = ("--prometheus-listen", "127.0.0.1:0")
+
+
+def test_one_line_says_the_address(start: Start) -> None:
+    daemon = start()
+    assert not daemon.address.endswith(":0")
+    assert daemon.stop() == 0
+    assert daemon.process.stdout
+    assert daemon.process.stdout.read() == ""
+    assert [event["message"] for event in daemon.events()] == ["ready", "draining", "stopped"]
+
+
+@pytest.mark.parametrize("service", ["", SERVICE])
+def test_health_turns_at_the_drain(start: Start, service: str) -> None:
+    daemon = start()
+    with daemon.channel() as channel:
+        stub = HealthStub(channel)
+        assert stub.Check(health_pb2.HealthCheckRequest(service=service)).status == SERVING
+        watch = iter(stub.Watch(health_pb2.HealthCheckRequest(service=service), timeout=PATIENCE))
+        assert next(watch).status == SERVING
+        daemon.process.terminate()
+        assert [answer.status for answer in watch] == [NOT_SERVING]
+    assert daemon.wait() == 0
+
+
+def test_health_of_another_service(channel: grpc.Channel) -> None:
+    stub = HealthStub(channel)
+    request = health_pb2.HealthCheckRequest(service="other")
+    error, _ = error_of(lambda: stub.Check(request))
+    assert error.code() == grpc.StatusCode.NOT_FOUND
+    assert next(iter(stub.Watch(request))).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+
+
+def test_a_call_in_flight_finishes(start: Start) -> None:
+    daemon = start(*PAGE)
+    with InFlight(daemon) as call:
+        daemon.process.terminate()
+        assert daemon.event("draining")["calls"] == 1
+        assert call.answer.result().count.tokens > 2_000_000
+    assert daemon.wait() == 0
+
+
+def test_no_new_call_while_draining(start: Start) -> None:
+    daemon = start(*PAGE)
+    with InFlight(daemon), daemon.channel() as channel:
+        daemon.process.terminate()
+        daemon.event("draining")
+        error, _ = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small()))
+        assert error.code() == grpc.StatusCode.UNAVAILABLE
+    assert daemon.wait() == 0
+
+
+def test_a_call_above_the_grace_period_is_cut_off(start: Start) -> None:
+    daemon = start("--grace-period", "10ms", *PAGE)
+    with InFlight(daemon) as call:
+        daemon.process.terminate()
+        assert isinstance(call.answer.exception(), grpc.RpcError)
+    assert daemon.wait() == 1
+    assert daemon.event("stopped")["calls_cut_off"] == 1
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_at_once(start: Start, second: signal.Signals) -> None:
+    daemon = start(*PAGE)
+    with InFlight(daemon):
+        daemon.process.send_signal(signal.SIGINT)
+        daemon.event("draining")
+        daemon.process.send_signal(second)
+        assert daemon.wait() == 128 + second
+
+
+def test_records_survive_a_restart(start: Start, tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path / "kept"))
+    record = wire.RecordActualRequest(typed=small().typed, status=1)
+    record.usage.input_tokens = 77
+    daemon = start(*data)
+    with daemon.channel() as channel:
+        assert TokenCounterServiceStub(channel).RecordActual(record).learned
+    assert daemon.stop() == 0
+    daemon = start(*data)
+    with daemon.channel() as channel:
+        answer = TokenCounterServiceStub(channel).EstimateConversation(
+            wire.EstimateConversationRequest(typed=small().typed)
+        )
+    assert (answer.count.source, answer.count.tokens) == (wire.SOURCE_EXACT, 77)
+
+
+def test_a_taken_port_is_an_error(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        daemon = start("--listen", address)
+        assert daemon.wait() == 1
+    assert daemon.first_line == ""
+    assert f"can't listen on {address}" in daemon.log.read_text()
+
+
+def test_a_second_daemon_on_one_port_is_an_error(start: Start) -> None:
+    assert start("--listen", start().address).wait() == 1
+
+
+def test_a_directory_that_is_none(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    daemon = start("--data-dir", str(tmp_path / "file"))
+    assert daemon.wait() == 1
+    assert "can't open the store" in daemon.log.read_text()
+
+
+def test_a_data_directory_belongs_to_one_process(start: Start, tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path / "one"))
+    first = start(*data)
+    second = start(*data)
+    assert second.wait() == 1
+    assert "can't open the store" in second.log.read_text()
+    assert first.stop() == 0
+
+
+def test_overload_says_when_to_come_back(start: Start) -> None:
+    daemon = start("--max-concurrent-calls", "1", *PAGE)
+    with InFlight(daemon) as call, daemon.channel() as channel:
+        error, details = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small()))
+        assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert details[0].reason == "OVERLOADED"
+        assert details[1].retry_delay.seconds == 1
+        assert call.answer.result().count.tokens
+        assert TokenCounterServiceStub(channel).CountMessages(small()).count.tokens
+    page = daemon.event("metrics page")["address"]
+    assert scrape(page)["tokencount_server_rejected_calls_total"] == 1
+
+
+def test_a_deadline_ends_a_count(start: Start) -> None:
+    daemon = start(*PAGE)
+    with daemon.channel() as channel:
+        stub = TokenCounterServiceStub(channel)
+        error, _ = error_of(lambda: stub.CountMessages(large(), timeout=0.5))
+        assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        # The thread is free again although nobody asked for the rest.
+        done = threading.Event()
+        stub.CountMessages.future(small(), timeout=PATIENCE).add_done_callback(lambda _: done.set())
+        assert done.wait(PATIENCE)
