@@ -9,6 +9,7 @@ mod bedrock;
 mod format;
 mod gemini;
 pub mod json;
+mod openai;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
