@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, Write};
 
+use base64::Engine;
 use serde_json::{Value, json};
 use tokencount_core::conversation::{Format, provider};
 use tokencount_core::profile::Profiles;
@@ -34,7 +35,9 @@ fn count(profiles: &Profiles, row: &Value) -> Result<(u32, u32), Status> {
         (Some("oai_resp"), _) => Format::OpenaiResponses,
         _ => Format::OpenaiChat,
     };
-    let mut conversation = provider::request(format, row["request"].to_string().as_bytes())?;
+    let mut body = row["request"].clone();
+    restore_images(&mut body, "");
+    let mut conversation = provider::request(format, body.to_string().as_bytes())?;
     if let (true, Some(model)) = (conversation.model.is_empty(), row["model"].as_str()) {
         model.clone_into(&mut conversation.model);
     }
@@ -45,4 +48,38 @@ fn count(profiles: &Profiles, row: &Value) -> Result<(u32, u32), Status> {
         tally += profile.rules.message(message, &context)?;
     }
     Ok((tally.tokens(), tally.upper_bound()))
+}
+
+/// Puts a picture of the same size where a recording has `{"mime", "width", "height"}` for one:
+/// the header of a PNG, as a `data:` URL where a URL belongs, else as base64.
+fn restore_images(value: &mut Value, key: &str) {
+    if let (Some(width), Some(height), Some(_)) =
+        (value["width"].as_u64(), value["height"].as_u64(), value["mime"].as_str())
+    {
+        let base64 = base64::engine::general_purpose::STANDARD.encode(png_header(width, height));
+        let url = matches!(key, "url" | "image_url");
+        *value = json!(if url { format!("data:image/png;base64,{base64}") } else { base64 });
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                restore_images(value, key);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                restore_images(item, key);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn png_header(width: u64, height: u64) -> Vec<u8> {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    for side in [width, height] {
+        png.extend((side as u32).to_be_bytes());
+    }
+    png
 }

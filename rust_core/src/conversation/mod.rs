@@ -10,6 +10,7 @@ pub mod digest;
 mod format;
 mod gemini;
 pub mod json;
+mod openai;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;

@@ -11,6 +11,7 @@ use crate::conversation::Format;
 use crate::rules::Rules;
 use crate::rules::generic::Generic;
 use crate::rules::media::MediaRules;
+use crate::rules::openai::OpenAi;
 use crate::{vocabulary, wire};
 
 /// The table that is part of the binary.
@@ -68,6 +69,7 @@ struct FamilyRow {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RulesRow {
     Generic(Generic),
+    Openai(Box<OpenAi>),
 }
 
 #[derive(Clone, Deserialize)]
@@ -160,6 +162,7 @@ impl FamilyRow {
     fn rules(&self) -> Arc<dyn Rules> {
         match &self.rules {
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
+            RulesRow::Openai(rules) => Arc::new((**rules).clone()),
         }
     }
 }

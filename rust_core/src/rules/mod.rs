@@ -5,6 +5,7 @@
 
 pub mod generic;
 pub mod media;
+pub mod openai;
 pub mod tally;
 
 pub use tally::{Caveats, Kind, Tally};

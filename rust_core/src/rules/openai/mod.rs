@@ -1,0 +1,368 @@
+//! What `OpenAI` bills beside the bare text: Chat Completions and Responses, each by family.
+//!
+//! Source of the constants: recorded bills, unless said otherwise.
+
+pub mod seam;
+pub mod texts;
+pub mod typescript;
+
+use serde::Deserialize;
+
+use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use crate::conversation::{
+    Format, Function, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall,
+    ToolChoiceMode, ToolResult,
+};
+use crate::status::Status;
+use seam::Seam;
+use typescript::Style;
+
+/// Constants of a family.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenAi {
+    /// How declarations of tools are written.
+    style: Style,
+    /// Chat Completions.
+    chat: Interface,
+    /// Responses.
+    responses: Interface,
+}
+
+/// Constants of one interface, in tokens. Those named `…_slack` widen only the bound: they are
+/// what bills were above the rule by date or host, which a body doesn't tell.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Interface {
+    /// Added once to every prompt.
+    prompt: u32,
+    #[serde(default)]
+    prompt_slack: u32,
+    /// Added to every message.
+    message: u32,
+    /// Added to every text of the model in the history.
+    #[serde(default)]
+    assistant: u32,
+    /// An item of the model without content costs nothing.
+    #[serde(default)]
+    skips_empty: bool,
+    /// Where declarations of tools stand.
+    tools_join: Join,
+    /// Added to the declarations; to those joined to a system message, `tools_joined`.
+    tools: i32,
+    #[serde(default)]
+    tools_joined: i32,
+    /// Added if the first tool is described.
+    #[serde(default)]
+    tools_described: u32,
+    #[serde(default)]
+    tools_slack: u32,
+    /// Added for a named tool choice, with the function's full name. Absent: it is free.
+    named_choice: Option<u32>,
+    /// Added for each call, with so many times its name, bare and as `functions.NAME`.
+    call: u32,
+    call_names: u32,
+    call_full_names: u32,
+    #[serde(default)]
+    call_slack: u32,
+    /// Added for a call that is sent back with its item's id.
+    #[serde(default)]
+    call_id: u32,
+    #[serde(default)]
+    call_id_slack: u32,
+    /// Added to the text of parallel calls. Absent: each call stands by itself.
+    parallel_calls: Option<u32>,
+    /// Added to the response format.
+    schema: u32,
+    /// Added to it beside tools.
+    schema_beside_tools: u32,
+    /// Without tools it is joined to the system message, and its name is paid again with this.
+    schema_name: Option<u32>,
+    #[serde(default)]
+    schema_slack: u32,
+}
+
+/// How declarations of tools are joined to a leading system message.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Join {
+    /// They stand by themselves.
+    Apart,
+    /// They follow its text after a blank line, in one text.
+    Text,
+    /// They stand by themselves, but the system message gets a blank line.
+    BlankLine,
+}
+
+impl Rules for OpenAi {
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
+        let interface = self.interface(context);
+        let mut tally = Tally::default();
+        tally.add(Kind::Overhead, interface.prompt, interface.prompt + interface.prompt_slack);
+        for message in &preamble.system {
+            tally += self.message(message, context)?;
+        }
+        let system = preamble.system.first().map(last_text);
+        interface.tools(&mut tally, preamble, system, self.style, context)?;
+        if let Some(response) = &preamble.response_schema {
+            let beside_tools = !preamble.tools.is_empty();
+            interface.schema(&mut tally, response, system, beside_tools, context)?;
+        }
+        for (_, value) in &preamble.other {
+            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
+        }
+        Ok(tally)
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let interface = self.interface(context);
+        let mut tally = Tally::default();
+        if is_reasoning(message)
+            || (interface.skips_empty
+                && message.role == Role::Assistant
+                && message.parts.is_empty())
+        {
+            return interface.reasoning(message, context);
+        }
+        context.add_frame(&mut tally, Kind::Overhead, interface.message);
+        if !message.name.is_empty() {
+            context.add_frame(&mut tally, Kind::Overhead, 1);
+            context.add_text(&mut tally, Kind::Overhead, &message.name)?;
+        }
+        interface.parts(&mut tally, message, context)?;
+        Ok(tally)
+    }
+}
+
+impl OpenAi {
+    fn interface(&self, context: &Context<'_>) -> &Interface {
+        if context.format == Format::OpenaiResponses { &self.responses } else { &self.chat }
+    }
+}
+
+impl Interface {
+    fn tools(
+        &self,
+        tally: &mut Tally,
+        preamble: &Preamble,
+        system: Option<&str>,
+        style: Style,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        for tool in &preamble.tools {
+            if let Tool::Other(value) = tool {
+                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                context.add_text(tally, Kind::Tools, &value.to_string())?;
+            }
+        }
+        let functions = || preamble.tools.iter().filter_map(function);
+        let Some(first) = functions().next() else { return Ok(()) };
+        let text = texts::tools(functions(), style);
+        let (mut tokens, constant) = match (self.tools_join, system) {
+            (Join::Text, Some(system)) => {
+                (joined(system, &["\n\n", &text], context)?, self.tools_joined)
+            }
+            (Join::BlankLine, Some(system)) => {
+                let blank_line = joined(system, &["\n\n"], context)?;
+                (context.count(&text)? + blank_line, self.tools + self.tools_joined)
+            }
+            _ => (context.count(&text)?, self.tools),
+        };
+        tokens = tokens.saturating_add_signed(constant);
+        if !first.description.is_empty() {
+            tokens = tokens.saturating_add(self.tools_described);
+        }
+        let bound = context.profile.margins.widen(Kind::Tools, tokens);
+        tally.add(Kind::Tools, tokens, bound.saturating_add(self.tools_slack));
+        self.named_choice(tally, preamble, context)
+    }
+
+    fn named_choice(
+        &self,
+        tally: &mut Tally,
+        preamble: &Preamble,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let choice = &preamble.tool_choice;
+        if let (Some(frame), ToolChoiceMode::Named) = (self.named_choice, choice.mode) {
+            context.add_frame(tally, Kind::Tools, frame);
+            context.add_text(tally, Kind::Tools, &full_name(&choice.name))?;
+        }
+        Ok(())
+    }
+
+    fn schema(
+        &self,
+        tally: &mut Tally,
+        response: &ResponseSchema,
+        system: Option<&str>,
+        beside_tools: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let text = texts::response_format(response);
+        let tokens = match (self.schema_name, beside_tools) {
+            (_, true) => context.count(&text)? + self.schema_beside_tools,
+            (None, false) => context.count(&text)? + self.schema,
+            (Some(name), false) => {
+                let named = name + context.count(&response.name)?;
+                named
+                    + match system {
+                        Some(system) => joined(system, &["\n\n", &text], context)?,
+                        None => context.count(&text)? + self.schema,
+                    }
+            }
+        };
+        let bound = context.profile.margins.widen(Kind::ResponseSchema, tokens);
+        tally.add(Kind::ResponseSchema, tokens, bound.saturating_add(self.schema_slack));
+        Ok(())
+    }
+
+    fn parts(
+        &self,
+        tally: &mut Tally,
+        message: &Message,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let said = message.parts.iter().any(|part| matches!(part, Part::Text(_)));
+        if said && message.role == Role::Assistant {
+            context.add_frame(tally, Kind::Assistant, self.assistant);
+        }
+        content(tally, text_of(message.role), &message.parts, context)?;
+        self.calls(tally, &message.parts, context)
+    }
+
+    fn calls(
+        &self,
+        tally: &mut Tally,
+        parts: &[Part],
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let calls = || parts.iter().filter_map(call);
+        match self.parallel_calls {
+            Some(frame) if calls().nth(1).is_some() => {
+                let tokens = context.count(&texts::parallel_calls(calls()))? + frame;
+                let mut most = 0;
+                for call in calls() {
+                    most = most.max(self.call_tokens(call, context)?);
+                }
+                self.add_calls(tally, tokens.max(most), 0, context);
+            }
+            _ => {
+                for call in calls() {
+                    let (id, slack) =
+                        if call.has_item_id { (self.call_id, self.call_id_slack) } else { (0, 0) };
+                    let tokens = self.call_tokens(call, context)? + id;
+                    self.add_calls(tally, tokens, slack, context);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_calls(&self, tally: &mut Tally, tokens: u32, slack: u32, context: &Context<'_>) {
+        let bound = context.profile.margins.widen(Kind::ToolCalls, tokens);
+        tally.add(Kind::ToolCalls, tokens, bound.saturating_add(self.call_slack + slack));
+    }
+
+    fn call_tokens(&self, call: &ToolCall, context: &Context<'_>) -> Result<u32, Status> {
+        let arguments = if context.format == Format::OpenaiResponses {
+            context.count(&call.arguments)?
+        } else {
+            context.count(&texts::minified(&call.arguments))?
+        };
+        let names = self.call_names * context.count(&call.name)?
+            + self.call_full_names * context.count(&full_name(&call.name))?;
+        Ok(self.call + names + arguments)
+    }
+
+    fn reasoning(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        content(&mut tally, Kind::Reasoning, &message.parts, context)?;
+        Ok(tally)
+    }
+}
+
+/// Texts, media and what was not understood; texts that follow one another are one text.
+fn content(
+    tally: &mut Tally,
+    kind: Kind,
+    parts: &[Part],
+    context: &Context<'_>,
+) -> Result<(), Status> {
+    let mut seam = Seam::default();
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                let tokens = seam.add(text, context)?;
+                tally.add(kind, tokens, context.profile.margins.widen(kind, tokens));
+                continue;
+            }
+            Part::Media(media) => context.add_media(tally, media),
+            Part::ToolCall(_) => {}
+            Part::ToolResult(ToolResult { parts, .. }) => {
+                results(tally, parts, context)?;
+            }
+            Part::Reasoning(reasoning) => {
+                context.add_opaque(tally, &reasoning.signature);
+                context.add_text(tally, Kind::Reasoning, &reasoning.text)?;
+            }
+            Part::Signature(signature) => context.add_opaque(tally, signature),
+            Part::Other(value) => {
+                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                context.add_text(tally, kind, &value.to_string())?;
+            }
+        }
+        seam = Seam::default();
+    }
+    Ok(())
+}
+
+/// A result's content. A result holds no further results.
+fn results(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Result<(), Status> {
+    let mut seam = Seam::default();
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                let tokens = seam.add(text, context)?;
+                let bound = context.profile.margins.widen(Kind::ToolResults, tokens);
+                tally.add(Kind::ToolResults, tokens, bound);
+            }
+            Part::Media(media) => context.add_media(tally, media),
+            Part::Other(value) => {
+                context.add_text(tally, Kind::ToolResults, &value.to_string())?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn joined(before: &str, texts: &[&str], context: &Context<'_>) -> Result<u32, Status> {
+    let mut seam = Seam::default();
+    seam.add(before, context)?;
+    seam.add(&texts.concat(), context)
+}
+
+fn is_reasoning(message: &Message) -> bool {
+    !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
+}
+
+fn last_text(message: &Message) -> &str {
+    let text = message.parts.iter().rev().find_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    text.unwrap_or_default()
+}
+
+const fn function(tool: &Tool) -> Option<&Function> {
+    if let Tool::Function(function) = tool { Some(function) } else { None }
+}
+
+const fn call(part: &Part) -> Option<&ToolCall> {
+    if let Part::ToolCall(call) = part { Some(call) } else { None }
+}
+
+fn full_name(name: &str) -> String {
+    format!("functions.{name}")
+}

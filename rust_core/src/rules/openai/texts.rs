@@ -1,0 +1,76 @@
+//! The texts that OpenAI puts before a model for tools, response formats and calls.
+
+use serde_json::Value;
+
+use super::typescript::{Style, Writer};
+use crate::conversation::{Function, ResponseSchema, ToolCall};
+
+/// The declarations of functions: a TypeScript namespace under a heading.
+#[must_use]
+pub fn tools<'a>(functions: impl Iterator<Item = &'a Function>, style: Style) -> String {
+    let mut writer = Writer::new(style);
+    writer.push("# Tools\n\n## functions\n\nnamespace functions {\n\n");
+    for function in functions {
+        writer.comment(&function.description);
+        writer.push("type ");
+        writer.push(&function.name);
+        writer.push(" = ");
+        writer.parameters(function.parameters.as_ref(), function.strict);
+        writer.push(" => any;\n\n");
+    }
+    writer.push("} // namespace functions");
+    writer.into_text()
+}
+
+/// The response format: a heading, the description and the schema as JSON.
+#[must_use]
+pub fn response_format(response: &ResponseSchema) -> String {
+    let mut writer = Writer::new(Style::default());
+    writer.push("# Response Formats\n\n## ");
+    writer.push(&response.name);
+    writer.push("\n\n");
+    writer.comment(&response.description);
+    let mut schema = response.schema.clone();
+    strip(&mut schema, false);
+    writer.push(&schema.to_string());
+    writer.into_text()
+}
+
+/// Takes out what the model isn't shown. `names` says that the keys are names of properties.
+fn strip(schema: &mut Value, names: bool) {
+    const HIDDEN: [&str; 4] = ["additionalProperties", "required", "$schema", "minimum"];
+    match schema {
+        Value::Object(fields) => {
+            if !names {
+                fields.retain(|key, _| !HIDDEN.contains(&key.as_str()));
+            }
+            for (key, value) in fields {
+                strip(value, !names && matches!(key.as_str(), "properties" | "$defs"));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| strip(item, false)),
+        _ => {}
+    }
+}
+
+/// Parallel calls, as the one call of a wrapper that they become.
+#[must_use]
+pub fn parallel_calls<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> String {
+    let mut text = String::from("{\"tool_uses\":[");
+    for (index, call) in calls.enumerate() {
+        text.push_str(if index > 0 { ",{" } else { "{" });
+        text.push_str("\"recipient_name\":\"functions.");
+        text.push_str(&call.name);
+        text.push_str("\",\"parameters\":");
+        text.push_str(&minified(&call.arguments));
+        text.push('}');
+    }
+    text.push_str("]}");
+    text
+}
+
+/// JSON text without spaces; as it is if it isn't JSON.
+#[must_use]
+pub fn minified(json: &str) -> String {
+    serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| value.to_string())
+}

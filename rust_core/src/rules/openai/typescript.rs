@@ -1,0 +1,210 @@
+//! JSON schemas as the TypeScript that OpenAI's models read.
+//!
+//! Found by forming texts and comparing their tokens with recorded bills; OpenAI publishes the
+//! form only for gpt-oss (github.com/openai/harmony), which differs in spacing and a few types.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// References followed inside one another before a type becomes `any`: schemas may be recursive.
+const MAX_REFERENCES: u32 = 5;
+
+/// Schemas rendered for one set of tools; references could multiply them without end.
+const MAX_NODES: u32 = 20_000;
+
+/// What differs between families.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Style {
+    /// Titles of properties are written above their descriptions.
+    pub titles: bool,
+    /// The description of the parameters' own schema is written.
+    pub own_description: bool,
+    /// Title and description of the parameters' own schema are written if the tool is strict.
+    pub own_if_strict: bool,
+}
+
+/// Writes schemas into a text.
+pub struct Writer<'a> {
+    text: String,
+    root: &'a Value,
+    style: Style,
+    nodes: u32,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer of an empty text.
+    #[must_use]
+    pub const fn new(style: Style) -> Self {
+        Self { text: String::new(), root: &Value::Null, style, nodes: 0 }
+    }
+
+    /// The text so far.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// Adds a text as it is.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a comment, line by line; nothing if it is blank.
+    pub fn comment(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        for line in text.lines() {
+            self.push("// ");
+            self.push(line.trim());
+            if line.trim().is_empty() {
+                self.text.truncate(self.text.len() - 1);
+            }
+            self.push("\n");
+        }
+    }
+
+    /// Adds the parameter list of a function: `(_:{…})`, or `()` without properties.
+    pub fn parameters(&mut self, schema: Option<&'a Value>, strict: bool) {
+        let Some(schema) = schema.filter(|schema| has_properties(schema)) else {
+            return self.push("()");
+        };
+        self.root = schema;
+        let title = text_of(schema, "title").filter(|_| strict && self.style.own_if_strict);
+        let described = self.style.own_description || strict && self.style.own_if_strict;
+        let description = text_of(schema, "description").filter(|_| described);
+        self.push("(_:");
+        if title.is_some() || description.is_some() {
+            self.push(" ");
+            self.comment(title.unwrap_or_default());
+            self.comment(description.unwrap_or_default());
+        }
+        self.schema(schema, 0);
+        self.push(")");
+    }
+
+    fn schema(&mut self, schema: &'a Value, references: u32) {
+        self.nodes += 1;
+        let Some(fields) = schema.as_object().filter(|_| self.nodes < MAX_NODES) else {
+            return self.push("any");
+        };
+        if let Some(target) = fields.get("$ref").and_then(Value::as_str) {
+            return match self.resolve(target) {
+                Some(target) if references < MAX_REFERENCES => {
+                    self.schema(target, references + 1);
+                }
+                _ => self.push("any"),
+            };
+        }
+        let union = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| fields.get(*key)?.as_array());
+        match (union, fields.get("enum").and_then(Value::as_array), fields.get("const")) {
+            (Some(schemas), ..) => self.each(schemas, |out, schema| out.schema(schema, references)),
+            (_, Some(values), _) => self.each(values, |out, value| out.push(&value.to_string())),
+            (_, _, Some(value)) => self.push(&value.to_string()),
+            _ => self.typed(fields, references),
+        }
+    }
+
+    fn typed(&mut self, fields: &'a Map<String, Value>, references: u32) {
+        match fields.get("type") {
+            Some(Value::String(name)) => self.named(name, fields, references),
+            Some(Value::Array(names)) => self.each(names, |out, name| {
+                out.named(name.as_str().unwrap_or("any"), fields, references);
+            }),
+            _ if fields.contains_key("properties") => self.named("object", fields, references),
+            _ => self.push("any"),
+        }
+    }
+
+    fn named(&mut self, name: &str, fields: &'a Map<String, Value>, references: u32) {
+        match name {
+            "object" => match fields.get("properties").and_then(Value::as_object) {
+                Some(properties) if !properties.is_empty() => {
+                    self.object(properties, fields.get("required"), references);
+                }
+                _ => self.push("object"),
+            },
+            "array" => self.array(fields.get("items"), references),
+            _ => self.push(name),
+        }
+    }
+
+    fn array(&mut self, items: Option<&'a Value>, references: u32) {
+        let Some(items) = items else { return self.push("any[]") };
+        let start = self.text.len();
+        self.schema(items, references);
+        if self.text[start..].contains('\n') {
+            self.text.insert_str(start, "Array<\n");
+            self.push("\n>");
+        } else {
+            self.push("[]");
+        }
+    }
+
+    fn object(
+        &mut self,
+        properties: &'a Map<String, Value>,
+        required: Option<&'a Value>,
+        references: u32,
+    ) {
+        let required = required.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let required: HashSet<&str> = required.iter().filter_map(Value::as_str).collect();
+        self.push("{\n");
+        for (key, schema) in properties {
+            self.property(key, schema, required.contains(key.as_str()), references);
+        }
+        self.push("}");
+    }
+
+    fn property(&mut self, key: &str, schema: &'a Value, required: bool, references: u32) {
+        let described = self.described(schema);
+        if self.style.titles {
+            self.comment(text_of(described, "title").unwrap_or_default());
+        }
+        self.comment(text_of(described, "description").unwrap_or_default());
+        self.push(key);
+        self.push(if required { ": " } else { "?: " });
+        self.schema(schema, references);
+        match schema.get("default") {
+            None => self.push(",\n"),
+            Some(Value::Null) => self.push(" | null,\n"),
+            Some(default) => {
+                self.push(", // default: ");
+                self.push(&default.to_string());
+                self.push("\n");
+            }
+        }
+    }
+
+    /// The schema that describes a property: itself, or the one that it refers to.
+    fn described(&self, schema: &'a Value) -> &'a Value {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        reference.and_then(|target| self.resolve(target)).unwrap_or(schema)
+    }
+
+    fn resolve(&self, target: &str) -> Option<&'a Value> {
+        self.root.pointer(target.strip_prefix('#')?)
+    }
+
+    fn each<T>(&mut self, items: &'a [T], mut write: impl FnMut(&mut Self, &'a T)) {
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                self.push(" | ");
+            }
+            write(self, item);
+        }
+    }
+}
+
+fn has_properties(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.is_some_and(|properties| !properties.is_empty())
+}
+
+fn text_of<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
+    schema.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+}
