@@ -74,7 +74,7 @@ typescript_stubs() {
   "$tools/python/bin/python" -m grpc_tools.protoc -I proto -I clients/proto \
     --plugin=clients/typescript/node_modules/.bin/protoc-gen-ts_proto --ts_proto_out=$out \
     --ts_proto_opt=outputServices=grpc-js,env=node,esModuleInterop=true,importSuffix=.js \
-    --ts_proto_opt=oneof=unions-value,useOptionals=none,unrecognizedEnum=true \
+    --ts_proto_opt=oneof=unions-value,exportCommonSymbols=false,outputJsonMethods=false \
     "${contract[@]}" $details
 }
 

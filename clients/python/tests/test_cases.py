@@ -19,9 +19,7 @@ def names(case: dict[str, Any]) -> str:
 
 def request_of(case: dict[str, Any], body: object) -> ProviderRequest:
     text = body if isinstance(body, str) else json.dumps(body)
-    return ProviderRequest(
-        format=Format.Value(case["format"]), model=case["model"], body=text.encode()
-    )
+    return ProviderRequest(format=Format.Value(case["format"]), model=case["model"], body=text.encode())
 
 
 @pytest.mark.parametrize("case", CASES["conversations"], ids=names)

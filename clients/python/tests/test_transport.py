@@ -28,11 +28,11 @@ class Difficult(TokenCounterServiceServicer):
         self._answer = answer
         self.calls = 0
 
-    def CountMessages(  # type: ignore[override]
+    def CountMessages(  # type: ignore[override]  # noqa: N802 (the contract's name)
         self, request: CountMessagesRequest, context: grpc.ServicerContext
     ) -> CountMessagesResponse:
         self.calls += 1
-        headers = {key: value for key, value in context.invocation_metadata()}
+        headers = {item[0]: item[1] for item in context.invocation_metadata()}
         return CountMessagesResponse(count=Count(tokens=self._answer(self.calls, headers, context)))
 
     EstimateConversation = RecordActual = CountMessages  # type: ignore[assignment]
@@ -43,9 +43,7 @@ def one(*_: object) -> int:
 
 
 @contextmanager
-def serve(
-    difficult: Difficult, credentials: grpc.ServerCredentials | None = None
-) -> Generator[str]:
+def serve(difficult: Difficult, credentials: grpc.ServerCredentials | None = None) -> Generator[str]:
     server = grpc.server(ThreadPoolExecutor(2))
     add_TokenCounterServiceServicer_to_server(difficult, server)
     if credentials is None:
@@ -70,9 +68,7 @@ def test_mutual_tls_a_token_and_compression(connect: Connect) -> None:
     )
     with (
         serve(difficult, server_credentials) as target,
-        connect(
-            target, credentials=credentials, token="secret", compression=grpc.Compression.Gzip
-        ) as client,
+        connect(target, credentials=credentials, token="secret", compression=grpc.Compression.Gzip) as client,
     ):
         assert client.count(BODY, "openai_chat").tokens == 1
 
@@ -102,9 +98,7 @@ def test_a_server_that_is_away_for_a_moment_is_asked_again(connect: Connect) -> 
 
 
 def test_an_answer_is_not_asked_for_again(connect: Connect) -> None:
-    difficult = Difficult(
-        lambda _, __, context: context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy")
-    )
+    difficult = Difficult(lambda _, __, context: context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy"))
     with (
         serve(difficult) as target,
         connect(target) as client,

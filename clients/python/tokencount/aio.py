@@ -101,9 +101,7 @@ class AsyncClient(Connection):
         request = requests.record(message, base, usage, reply, failed)
         return await self._call(self._stub.RecordActual, request, timeout)
 
-    def conversation(
-        self, body: Object, format: FormatName, model: str = ""
-    ) -> "AsyncConversation":
+    def conversation(self, body: Object, format: FormatName, model: str = "") -> "AsyncConversation":
         """Start a conversation from a provider's request body, whose messages may be empty."""
         return AsyncConversation(self, Transcript(body, format, model))
 
@@ -157,9 +155,7 @@ class AsyncConversation:
         """Count the next turn; see `AsyncClient.estimate`. Per message: of those that were sent."""
         prompt, base = self._transcript.request()
         try:
-            count = await self._client.estimate(
-                prompt, base=base, per_message=per_message, timeout=timeout
-            )
+            count = await self._client.estimate(prompt, base=base, per_message=per_message, timeout=timeout)
         except TokenCountError as error:
             if not error.prefix_unknown:
                 return self._client.local_count(error, self._transcript.whole())

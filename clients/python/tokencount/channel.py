@@ -62,6 +62,7 @@ class Connection(abc.ABC):
             compression: of requests, such as `grpc.Compression.Gzip`.
             fallback: "characters" answers `count` and `estimate` with a local upper bound when no
                 server can be reached, where the prompt has one; None raises `TokenCountError`.
+
         """
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._timeout = timeout

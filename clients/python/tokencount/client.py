@@ -154,9 +154,7 @@ class Conversation:
         """Count the next turn; see `Client.estimate`. Per message: of those that were sent."""
         prompt, base = self._transcript.request()
         try:
-            count = self._client.estimate(
-                prompt, base=base, per_message=per_message, timeout=timeout
-            )
+            count = self._client.estimate(prompt, base=base, per_message=per_message, timeout=timeout)
         except TokenCountError as error:
             if not error.prefix_unknown:
                 return self._client.local_count(error, self._transcript.whole())

@@ -28,6 +28,7 @@ class TokenCountError(Exception):
             isn't the service's own answer, as when no server can be reached.
         field: path of the field that is wrong, such as "typed.messages[2].role"; empty if none is.
         message: what is wrong, for people. Never holds text of the prompt.
+
     """
 
     def __init__(self, code: grpc.StatusCode, reason: str, field: str, message: str) -> None:

@@ -58,6 +58,7 @@ def instead_of(error: TokenCountError, prompt: Prompt | ProviderRequest) -> Coun
 
     Raises:
         TokenCountError: `error` itself, if a server answered or the prompt has no local bound.
+
     """
     text = _visible_text(prompt) if error.unreachable else None
     if text is None:

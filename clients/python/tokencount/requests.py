@@ -59,13 +59,12 @@ class _BillField(TypedDict, total=False):
     usage_json: bytes
 
 
-def prompt_message(
-    prompt: PromptLike, format: FormatName | None, model: str
-) -> Prompt | ProviderRequest:
+def prompt_message(prompt: PromptLike, format: FormatName | None, model: str) -> Prompt | ProviderRequest:
     """Make a message of a prompt.
 
     Raises:
         ValueError: a provider's body without its `format`, or a message with `format` or `model`.
+
     """
     if isinstance(prompt, Prompt | ProviderRequest):
         if format or model:
@@ -81,9 +80,7 @@ def count(prompt: Prompt | ProviderRequest, per_message: bool) -> CountMessagesR
     return CountMessagesRequest(**_prompt_field(prompt), per_message=per_message)
 
 
-def estimate(
-    prompt: Prompt | ProviderRequest, base: bytes, per_message: bool
-) -> EstimateConversationRequest:
+def estimate(prompt: Prompt | ProviderRequest, base: bytes, per_message: bool) -> EstimateConversationRequest:
     """Ask for the next turn's cost."""
     return EstimateConversationRequest(**_prompt_field(prompt), base=base, per_message=per_message)
 

@@ -25,6 +25,7 @@ class Transcript:
 
         Raises:
             ValueError: the messages aren't a list.
+
         """
         self._format: FormatName = format
         self._model = model
