@@ -31,6 +31,12 @@ impl Fields {
         self.0.get(key).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the field is a text of no characters.
+    #[must_use]
+    pub fn is_empty_text(&self, key: &str) -> bool {
+        self.0.get(key).and_then(Value::as_str).is_some_and(str::is_empty)
+    }
+
     /// Takes a text.
     pub fn string(&mut self, key: &str) -> Result<Option<String>, Status> {
         match self.take(key) {

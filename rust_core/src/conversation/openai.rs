@@ -214,7 +214,8 @@ fn decode(base64: &str) -> Option<bytes::Bytes> {
     LENIENT.decode(base64).ok().map(bytes::Bytes::from)
 }
 
-/// Takes the tools. Chat nests a function in `function`, Responses doesn't; both are understood.
+/// Takes the tools. Chat nests a function in `function`. Responses doesn't, and where both forms
+/// are mixed it bills the outer one only: a bare name.
 pub fn tools(fields: &mut Fields) -> Result<Vec<Tool>, Status> {
     json::each("tools", fields.array("tools")?, tool)
 }
@@ -226,8 +227,10 @@ fn tool(value: Value) -> Result<Tool, Status> {
     }
     let mut fields = Fields::of(value)?;
     match fields.object("function")? {
-        Some(inner) => function(inner).map_err(|error| error.inside("function")),
-        None => function(fields),
+        Some(inner) if !fields.has("name") => {
+            function(inner).map_err(|error| error.inside("function"))
+        }
+        _ => function(fields),
     }
     .map(Tool::Function)
 }

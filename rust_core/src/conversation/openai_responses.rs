@@ -126,7 +126,10 @@ fn item(value: Value, place: &mut Place) -> Result<Message, Status> {
 
 fn message(fields: &mut Fields, place: &mut Place) -> Result<Message, Status> {
     let role = openai::role(fields)?;
-    let parts = openai::content(fields, "content", place)?;
+    // An empty text is billed its frame, an empty list of parts is not.
+    let empty = fields.is_empty_text("content");
+    let mut parts = openai::content(fields, "content", place)?;
+    parts.extend(empty.then(|| Part::Text(String::new())));
     Ok(Message { role, parts, ..Message::default() })
 }
 

@@ -43,7 +43,7 @@ struct Interface {
     /// Added to every text of the model in the history.
     #[serde(default)]
     assistant: u32,
-    /// An item of the model without content costs nothing.
+    /// An item of the model with an empty list of parts costs nothing.
     #[serde(default)]
     skips_empty: bool,
     /// Where declarations of tools stand.
@@ -117,11 +117,11 @@ impl Rules for OpenAi {
     fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
         let interface = self.interface(context);
         let mut tally = Tally::default();
-        if is_reasoning(message)
-            || (interface.skips_empty
-                && message.role == Role::Assistant
-                && message.parts.is_empty())
-        {
+        if interface.skips_empty && message.role == Role::Assistant && message.parts.is_empty() {
+            tally.add(Kind::Overhead, 0, interface.message);
+            return Ok(tally);
+        }
+        if is_reasoning(message) {
             return interface.reasoning(message, context);
         }
         context.add_frame(&mut tally, Kind::Overhead, interface.message);
@@ -157,7 +157,7 @@ impl Interface {
         }
         let functions = || preamble.tools.iter().filter_map(function);
         let Some(first) = functions().next() else { return Ok(()) };
-        let text = texts::tools(functions(), style);
+        let (text, beyond) = texts::tools(functions(), style);
         let (mut tokens, constant) = match (self.tools_join, system) {
             (Join::Text, Some(system)) => {
                 (joined(system, &["\n\n", &text], context)?, self.tools_joined)
@@ -168,7 +168,7 @@ impl Interface {
             }
             _ => (context.count(&text)?, self.tools),
         };
-        tokens = tokens.saturating_add_signed(constant);
+        tokens = tokens.saturating_add_signed(constant).saturating_add(beyond);
         if !first.description.is_empty() {
             tokens = tokens.saturating_add(self.tools_described);
         }

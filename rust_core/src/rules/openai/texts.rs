@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::typescript::{Style, Writer};
 use crate::conversation::{Function, ResponseSchema, ToolCall};
 
-/// The declarations of functions: a TypeScript namespace under a heading.
+/// The declarations of functions: a TypeScript namespace under a heading, and the tokens that are
+/// billed beyond its text.
 #[must_use]
-pub fn tools<'a>(functions: impl Iterator<Item = &'a Function>, style: Style) -> String {
+pub fn tools<'a>(functions: impl Iterator<Item = &'a Function>, style: Style) -> (String, u32) {
     let mut writer = Writer::new(style);
     writer.push("# Tools\n\n## functions\n\nnamespace functions {\n\n");
     for function in functions {
@@ -19,7 +20,7 @@ pub fn tools<'a>(functions: impl Iterator<Item = &'a Function>, style: Style) ->
         writer.push(" => any;\n\n");
     }
     writer.push("} // namespace functions");
-    writer.into_text()
+    writer.finish()
 }
 
 /// The response format: a heading, the description and the schema as JSON.
@@ -33,7 +34,7 @@ pub fn response_format(response: &ResponseSchema) -> String {
     let mut schema = response.schema.clone();
     strip(&mut schema, false);
     writer.push(&schema.to_string());
-    writer.into_text()
+    writer.finish().0
 }
 
 /// Takes out what the model isn't shown. `names` says that the keys are names of properties.

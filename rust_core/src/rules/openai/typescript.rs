@@ -22,8 +22,9 @@ pub struct Style {
     pub titles: bool,
     /// The description of the parameters' own schema is written.
     pub own_description: bool,
-    /// Title and description of the parameters' own schema are written if the tool is strict.
-    pub own_if_strict: bool,
+    /// Strict tools show more: title and description of the parameters' own schema, and bounds
+    /// of numbers.
+    pub strict_shows_more: bool,
 }
 
 /// Writes schemas into a text.
@@ -31,20 +32,30 @@ pub struct Writer<'a> {
     text: String,
     root: &'a Value,
     style: Style,
+    strict: bool,
     nodes: u32,
+    bare_enums: u32,
 }
 
 impl<'a> Writer<'a> {
     /// A writer of an empty text.
     #[must_use]
     pub const fn new(style: Style) -> Self {
-        Self { text: String::new(), root: &Value::Null, style, nodes: 0 }
+        Self {
+            text: String::new(),
+            root: &Value::Null,
+            style,
+            strict: false,
+            nodes: 0,
+            bare_enums: 0,
+        }
     }
 
-    /// The text so far.
+    /// The text, and how many properties without a description are enums of one or two values:
+    /// each was billed one token more than its text.
     #[must_use]
-    pub fn into_text(self) -> String {
-        self.text
+    pub fn finish(self) -> (String, u32) {
+        (self.text, self.bare_enums)
     }
 
     /// Adds a text as it is.
@@ -74,8 +85,9 @@ impl<'a> Writer<'a> {
             return self.push("()");
         };
         self.root = schema;
-        let title = text_of(schema, "title").filter(|_| strict && self.style.own_if_strict);
-        let described = self.style.own_description || strict && self.style.own_if_strict;
+        self.strict = strict && self.style.strict_shows_more;
+        let title = text_of(schema, "title").filter(|_| self.strict);
+        let described = self.style.own_description || self.strict;
         let description = text_of(schema, "description").filter(|_| described);
         self.push("(_:");
         if title.is_some() || description.is_some() {
@@ -162,21 +174,31 @@ impl<'a> Writer<'a> {
 
     fn property(&mut self, key: &str, schema: &'a Value, required: bool, references: u32) {
         let described = self.described(schema);
+        let description = text_of(described, "description");
         if self.style.titles {
             self.comment(text_of(described, "title").unwrap_or_default());
         }
-        self.comment(text_of(described, "description").unwrap_or_default());
+        self.comment(description.unwrap_or_default());
+        self.bare_enums += u32::from(description.is_none() && is_short_enum(described));
         self.push(key);
         self.push(if required { ": " } else { "?: " });
         self.schema(schema, references);
-        match schema.get("default") {
-            None => self.push(",\n"),
-            Some(Value::Null) => self.push(" | null,\n"),
-            Some(default) => {
-                self.push(", // default: ");
-                self.push(&default.to_string());
-                self.push("\n");
-            }
+        let default = schema.get("default");
+        self.push(if default.is_some_and(Value::is_null) { " | null," } else { "," });
+        self.remark("default", default.filter(|default| !default.is_null()));
+        if self.strict {
+            self.remark("minimum", schema.get("minimum"));
+            self.remark("maximum", schema.get("maximum"));
+        }
+        self.push("\n");
+    }
+
+    fn remark(&mut self, name: &str, value: Option<&Value>) {
+        if let Some(value) = value {
+            self.push(" // ");
+            self.push(name);
+            self.push(": ");
+            self.push(&value.to_string());
         }
     }
 
@@ -203,6 +225,10 @@ impl<'a> Writer<'a> {
 fn has_properties(schema: &Value) -> bool {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.is_some_and(|properties| !properties.is_empty())
+}
+
+fn is_short_enum(schema: &Value) -> bool {
+    schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.len() <= 2)
 }
 
 fn text_of<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
