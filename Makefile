@@ -22,7 +22,7 @@ $(VENV)/.installed: requirements.lock clients/python/pyproject.toml
 	touch $@
 
 $(CORE): $(VENV)/.installed pyproject.toml $(SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@
 
 .PHONY: build
