@@ -1,4 +1,4 @@
-"""The command line: `tokencountd serve | count | models`.
+"""The command line: `tokencountd serve | count | models | health`.
 
 Exit status: 0 if all went well, 1 if something couldn't be counted or served, 2 for a wrong command.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from tokencountd import settings
-from tokencountd.commands import CommandError, complain, count, models, serve
+from tokencountd.commands import CommandError, complain, count, health, models, serve
 
 _EXAMPLES = """examples:
   tokencountd serve --listen 127.0.0.1:50051 --data-dir /var/lib/tokencountd
@@ -44,6 +44,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tokencountd {version('tokencountd')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (serve, count, models):
+    for command in (serve, count, models, health):
         command.add(commands)
     return parser
