@@ -26,7 +26,9 @@ class Server:
             [*command, "--data-dir", self._directory.name], stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().split()[-1]
+        line = self._process.stdout.readline()
+        assert line, f"{COMMAND} printed no address"
+        self.address = line.split()[-1]
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -8,10 +8,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../google/protobuf/any.js";
 
-export const protobufPackage = "tokencount";
-
-export const protobufFileName = "tokencount/error_details.proto";
-
 /**
  * What a failed call carries in its `grpc-status-details-bin` trailer: the parts of
  * google/rpc/status.proto and google/rpc/error_details.proto that the clients read.
@@ -120,28 +116,6 @@ export const RpcStatus: MessageFns<RpcStatus> = {
     }
   },
 
-  fromJSON(object: any): RpcStatus {
-    return {
-      code: isSet(object.code) ? globalThis.Number(object.code) : 0,
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-      details: globalThis.Array.isArray(object?.details) ? object.details.map((e: any) => Any.fromJSON(e)) : [],
-    };
-  },
-
-  toJSON(message: RpcStatus): unknown {
-    const obj: any = {};
-    if (message.code !== 0) {
-      obj.code = Math.round(message.code);
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    if (message.details?.length) {
-      obj.details = message.details.map((e) => Any.toJSON(e));
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<RpcStatus>, I>>(base?: I): RpcStatus {
     return RpcStatus.fromPartial(base ?? ({} as any));
   },
@@ -210,24 +184,6 @@ export const ErrorInfo: MessageFns<ErrorInfo> = {
     }
   },
 
-  fromJSON(object: any): ErrorInfo {
-    return {
-      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
-      domain: isSet(object.domain) ? globalThis.String(object.domain) : "",
-    };
-  },
-
-  toJSON(message: ErrorInfo): unknown {
-    const obj: any = {};
-    if (message.reason !== "") {
-      obj.reason = message.reason;
-    }
-    if (message.domain !== "") {
-      obj.domain = message.domain;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ErrorInfo>, I>>(base?: I): ErrorInfo {
     return ErrorInfo.fromPartial(base ?? ({} as any));
   },
@@ -282,24 +238,6 @@ export const BadRequest: MessageFns<BadRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): BadRequest {
-    return {
-      fieldViolations: globalThis.Array.isArray(object?.fieldViolations)
-        ? object.fieldViolations.map((e: any) => BadRequest_FieldViolation.fromJSON(e))
-        : globalThis.Array.isArray(object?.field_violations)
-        ? object.field_violations.map((e: any) => BadRequest_FieldViolation.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: BadRequest): unknown {
-    const obj: any = {};
-    if (message.fieldViolations?.length) {
-      obj.fieldViolations = message.fieldViolations.map((e) => BadRequest_FieldViolation.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<BadRequest>, I>>(base?: I): BadRequest {
@@ -368,24 +306,6 @@ export const BadRequest_FieldViolation: MessageFns<BadRequest_FieldViolation> = 
     }
   },
 
-  fromJSON(object: any): BadRequest_FieldViolation {
-    return {
-      field: isSet(object.field) ? globalThis.String(object.field) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-    };
-  },
-
-  toJSON(message: BadRequest_FieldViolation): unknown {
-    const obj: any = {};
-    if (message.field !== "") {
-      obj.field = message.field;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<BadRequest_FieldViolation>, I>>(base?: I): BadRequest_FieldViolation {
     return BadRequest_FieldViolation.fromPartial(base ?? ({} as any));
   },
@@ -399,7 +319,7 @@ export const BadRequest_FieldViolation: MessageFns<BadRequest_FieldViolation> = 
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-export type DeepPartial<T> = T extends Builtin ? T
+type DeepPartial<T> = T extends Builtin ? T
   : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
   : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
@@ -407,18 +327,12 @@ export type DeepPartial<T> = T extends Builtin ? T
   : Partial<T>;
 
 type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
+type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-export interface MessageFns<T> {
+interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

@@ -7,10 +7,6 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-export const protobufPackage = "tokencount.v1";
-
-export const protobufFileName = "tokencount/v1/prompt.proto";
-
 /** A prompt, as typed messages or as the provider's own request body. */
 
 /** Format names a provider's interface. */
@@ -32,58 +28,6 @@ export enum Format {
   UNRECOGNIZED = -1,
 }
 
-export function formatFromJSON(object: any): Format {
-  switch (object) {
-    case 0:
-    case "FORMAT_UNSPECIFIED":
-      return Format.FORMAT_UNSPECIFIED;
-    case 1:
-    case "FORMAT_OPENAI_CHAT":
-      return Format.FORMAT_OPENAI_CHAT;
-    case 2:
-    case "FORMAT_OPENAI_RESPONSES":
-      return Format.FORMAT_OPENAI_RESPONSES;
-    case 3:
-    case "FORMAT_ANTHROPIC":
-      return Format.FORMAT_ANTHROPIC;
-    case 4:
-    case "FORMAT_GEMINI":
-      return Format.FORMAT_GEMINI;
-    case 5:
-    case "FORMAT_GEMINI_VERTEX":
-      return Format.FORMAT_GEMINI_VERTEX;
-    case 6:
-    case "FORMAT_BEDROCK_CONVERSE":
-      return Format.FORMAT_BEDROCK_CONVERSE;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return Format.UNRECOGNIZED;
-  }
-}
-
-export function formatToJSON(object: Format): string {
-  switch (object) {
-    case Format.FORMAT_UNSPECIFIED:
-      return "FORMAT_UNSPECIFIED";
-    case Format.FORMAT_OPENAI_CHAT:
-      return "FORMAT_OPENAI_CHAT";
-    case Format.FORMAT_OPENAI_RESPONSES:
-      return "FORMAT_OPENAI_RESPONSES";
-    case Format.FORMAT_ANTHROPIC:
-      return "FORMAT_ANTHROPIC";
-    case Format.FORMAT_GEMINI:
-      return "FORMAT_GEMINI";
-    case Format.FORMAT_GEMINI_VERTEX:
-      return "FORMAT_GEMINI_VERTEX";
-    case Format.FORMAT_BEDROCK_CONVERSE:
-      return "FORMAT_BEDROCK_CONVERSE";
-    case Format.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
-}
-
 /** Role is who speaks. */
 export enum Role {
   /** ROLE_UNSPECIFIED - ROLE_UNSPECIFIED means that none was given: an error. */
@@ -101,53 +45,6 @@ export enum Role {
   UNRECOGNIZED = -1,
 }
 
-export function roleFromJSON(object: any): Role {
-  switch (object) {
-    case 0:
-    case "ROLE_UNSPECIFIED":
-      return Role.ROLE_UNSPECIFIED;
-    case 1:
-    case "ROLE_USER":
-      return Role.ROLE_USER;
-    case 2:
-    case "ROLE_ASSISTANT":
-      return Role.ROLE_ASSISTANT;
-    case 3:
-    case "ROLE_SYSTEM":
-      return Role.ROLE_SYSTEM;
-    case 4:
-    case "ROLE_TOOL":
-      return Role.ROLE_TOOL;
-    case 5:
-    case "ROLE_DEVELOPER":
-      return Role.ROLE_DEVELOPER;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return Role.UNRECOGNIZED;
-  }
-}
-
-export function roleToJSON(object: Role): string {
-  switch (object) {
-    case Role.ROLE_UNSPECIFIED:
-      return "ROLE_UNSPECIFIED";
-    case Role.ROLE_USER:
-      return "ROLE_USER";
-    case Role.ROLE_ASSISTANT:
-      return "ROLE_ASSISTANT";
-    case Role.ROLE_SYSTEM:
-      return "ROLE_SYSTEM";
-    case Role.ROLE_TOOL:
-      return "ROLE_TOOL";
-    case Role.ROLE_DEVELOPER:
-      return "ROLE_DEVELOPER";
-    case Role.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
-}
-
 /** ToolChoiceMode is the rule by which the model uses tools. */
 export enum ToolChoiceMode {
   /** TOOL_CHOICE_MODE_UNSPECIFIED - TOOL_CHOICE_MODE_UNSPECIFIED means the provider's default. */
@@ -161,48 +58,6 @@ export enum ToolChoiceMode {
   /** TOOL_CHOICE_MODE_NAMED - TOOL_CHOICE_MODE_NAMED demands a call of one function. */
   TOOL_CHOICE_MODE_NAMED = 4,
   UNRECOGNIZED = -1,
-}
-
-export function toolChoiceModeFromJSON(object: any): ToolChoiceMode {
-  switch (object) {
-    case 0:
-    case "TOOL_CHOICE_MODE_UNSPECIFIED":
-      return ToolChoiceMode.TOOL_CHOICE_MODE_UNSPECIFIED;
-    case 1:
-    case "TOOL_CHOICE_MODE_AUTO":
-      return ToolChoiceMode.TOOL_CHOICE_MODE_AUTO;
-    case 2:
-    case "TOOL_CHOICE_MODE_NONE":
-      return ToolChoiceMode.TOOL_CHOICE_MODE_NONE;
-    case 3:
-    case "TOOL_CHOICE_MODE_REQUIRED":
-      return ToolChoiceMode.TOOL_CHOICE_MODE_REQUIRED;
-    case 4:
-    case "TOOL_CHOICE_MODE_NAMED":
-      return ToolChoiceMode.TOOL_CHOICE_MODE_NAMED;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return ToolChoiceMode.UNRECOGNIZED;
-  }
-}
-
-export function toolChoiceModeToJSON(object: ToolChoiceMode): string {
-  switch (object) {
-    case ToolChoiceMode.TOOL_CHOICE_MODE_UNSPECIFIED:
-      return "TOOL_CHOICE_MODE_UNSPECIFIED";
-    case ToolChoiceMode.TOOL_CHOICE_MODE_AUTO:
-      return "TOOL_CHOICE_MODE_AUTO";
-    case ToolChoiceMode.TOOL_CHOICE_MODE_NONE:
-      return "TOOL_CHOICE_MODE_NONE";
-    case ToolChoiceMode.TOOL_CHOICE_MODE_REQUIRED:
-      return "TOOL_CHOICE_MODE_REQUIRED";
-    case ToolChoiceMode.TOOL_CHOICE_MODE_NAMED:
-      return "TOOL_CHOICE_MODE_NAMED";
-    case ToolChoiceMode.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
 }
 
 /**
@@ -515,56 +370,6 @@ export const Prompt: MessageFns<Prompt> = {
     }
   },
 
-  fromJSON(object: any): Prompt {
-    return {
-      model: isSet(object.model) ? globalThis.String(object.model) : "",
-      system: globalThis.Array.isArray(object?.system) ? object.system.map((e: any) => Part.fromJSON(e)) : [],
-      messages: globalThis.Array.isArray(object?.messages) ? object.messages.map((e: any) => Message.fromJSON(e)) : [],
-      tools: globalThis.Array.isArray(object?.tools) ? object.tools.map((e: any) => Tool.fromJSON(e)) : [],
-      toolChoice: isSet(object.toolChoice)
-        ? ToolChoice.fromJSON(object.toolChoice)
-        : isSet(object.tool_choice)
-        ? ToolChoice.fromJSON(object.tool_choice)
-        : undefined,
-      responseSchema: isSet(object.responseSchema)
-        ? ResponseSchema.fromJSON(object.responseSchema)
-        : isSet(object.response_schema)
-        ? ResponseSchema.fromJSON(object.response_schema)
-        : undefined,
-      format: isSet(object.format) ? formatFromJSON(object.format) : 0,
-      thinking: isSet(object.thinking) ? globalThis.Boolean(object.thinking) : false,
-    };
-  },
-
-  toJSON(message: Prompt): unknown {
-    const obj: any = {};
-    if (message.model !== "") {
-      obj.model = message.model;
-    }
-    if (message.system?.length) {
-      obj.system = message.system.map((e) => Part.toJSON(e));
-    }
-    if (message.messages?.length) {
-      obj.messages = message.messages.map((e) => Message.toJSON(e));
-    }
-    if (message.tools?.length) {
-      obj.tools = message.tools.map((e) => Tool.toJSON(e));
-    }
-    if (message.toolChoice !== undefined) {
-      obj.toolChoice = ToolChoice.toJSON(message.toolChoice);
-    }
-    if (message.responseSchema !== undefined) {
-      obj.responseSchema = ResponseSchema.toJSON(message.responseSchema);
-    }
-    if (message.format !== 0) {
-      obj.format = formatToJSON(message.format);
-    }
-    if (message.thinking !== false) {
-      obj.thinking = message.thinking;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Prompt>, I>>(base?: I): Prompt {
     return Prompt.fromPartial(base ?? ({} as any));
   },
@@ -653,28 +458,6 @@ export const ProviderRequest: MessageFns<ProviderRequest> = {
     }
   },
 
-  fromJSON(object: any): ProviderRequest {
-    return {
-      format: isSet(object.format) ? formatFromJSON(object.format) : 0,
-      model: isSet(object.model) ? globalThis.String(object.model) : "",
-      body: isSet(object.body) ? Buffer.from(bytesFromBase64(object.body)) : Buffer.alloc(0),
-    };
-  },
-
-  toJSON(message: ProviderRequest): unknown {
-    const obj: any = {};
-    if (message.format !== 0) {
-      obj.format = formatToJSON(message.format);
-    }
-    if (message.model !== "") {
-      obj.model = message.model;
-    }
-    if (message.body.length !== 0) {
-      obj.body = base64FromBytes(message.body);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ProviderRequest>, I>>(base?: I): ProviderRequest {
     return ProviderRequest.fromPartial(base ?? ({} as any));
   },
@@ -752,28 +535,6 @@ export const Message: MessageFns<Message> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Message {
-    return {
-      role: isSet(object.role) ? roleFromJSON(object.role) : 0,
-      parts: globalThis.Array.isArray(object?.parts) ? object.parts.map((e: any) => Part.fromJSON(e)) : [],
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-    };
-  },
-
-  toJSON(message: Message): unknown {
-    const obj: any = {};
-    if (message.role !== 0) {
-      obj.role = roleToJSON(message.role);
-    }
-    if (message.parts?.length) {
-      obj.parts = message.parts.map((e) => Part.toJSON(e));
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Message>, I>>(base?: I): Message {
@@ -910,54 +671,6 @@ export const Part: MessageFns<Part> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Part {
-    return {
-      content: isSet(object.text)
-        ? { $case: "text", value: globalThis.String(object.text) }
-        : isSet(object.image)
-        ? { $case: "image", value: Media.fromJSON(object.image) }
-        : isSet(object.audio)
-        ? { $case: "audio", value: Media.fromJSON(object.audio) }
-        : isSet(object.file)
-        ? { $case: "file", value: Media.fromJSON(object.file) }
-        : isSet(object.video)
-        ? { $case: "video", value: Media.fromJSON(object.video) }
-        : isSet(object.toolCall)
-        ? { $case: "toolCall", value: ToolCall.fromJSON(object.toolCall) }
-        : isSet(object.tool_call)
-        ? { $case: "toolCall", value: ToolCall.fromJSON(object.tool_call) }
-        : isSet(object.toolResult)
-        ? { $case: "toolResult", value: ToolResult.fromJSON(object.toolResult) }
-        : isSet(object.tool_result)
-        ? { $case: "toolResult", value: ToolResult.fromJSON(object.tool_result) }
-        : isSet(object.reasoning)
-        ? { $case: "reasoning", value: Reasoning.fromJSON(object.reasoning) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: Part): unknown {
-    const obj: any = {};
-    if (message.content?.$case === "text") {
-      obj.text = message.content.value;
-    } else if (message.content?.$case === "image") {
-      obj.image = Media.toJSON(message.content.value);
-    } else if (message.content?.$case === "audio") {
-      obj.audio = Media.toJSON(message.content.value);
-    } else if (message.content?.$case === "file") {
-      obj.file = Media.toJSON(message.content.value);
-    } else if (message.content?.$case === "video") {
-      obj.video = Media.toJSON(message.content.value);
-    } else if (message.content?.$case === "toolCall") {
-      obj.toolCall = ToolCall.toJSON(message.content.value);
-    } else if (message.content?.$case === "toolResult") {
-      obj.toolResult = ToolResult.toJSON(message.content.value);
-    } else if (message.content?.$case === "reasoning") {
-      obj.reasoning = Reasoning.toJSON(message.content.value);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Part>, I>>(base?: I): Part {
@@ -1163,62 +876,6 @@ export const Media: MessageFns<Media> = {
     }
   },
 
-  fromJSON(object: any): Media {
-    return {
-      source: isSet(object.data)
-        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
-        : isSet(object.uri)
-        ? { $case: "uri", value: globalThis.String(object.uri) }
-        : undefined,
-      mimeType: isSet(object.mimeType)
-        ? globalThis.String(object.mimeType)
-        : isSet(object.mime_type)
-        ? globalThis.String(object.mime_type)
-        : "",
-      width: isSet(object.width) ? globalThis.Number(object.width) : 0,
-      height: isSet(object.height) ? globalThis.Number(object.height) : 0,
-      durationSeconds: isSet(object.durationSeconds)
-        ? globalThis.Number(object.durationSeconds)
-        : isSet(object.duration_seconds)
-        ? globalThis.Number(object.duration_seconds)
-        : 0,
-      pages: isSet(object.pages) ? globalThis.Number(object.pages) : 0,
-      detail: isSet(object.detail) ? globalThis.String(object.detail) : "",
-      filename: isSet(object.filename) ? globalThis.String(object.filename) : "",
-    };
-  },
-
-  toJSON(message: Media): unknown {
-    const obj: any = {};
-    if (message.source?.$case === "data") {
-      obj.data = base64FromBytes(message.source.value);
-    } else if (message.source?.$case === "uri") {
-      obj.uri = message.source.value;
-    }
-    if (message.mimeType !== "") {
-      obj.mimeType = message.mimeType;
-    }
-    if (message.width !== 0) {
-      obj.width = Math.round(message.width);
-    }
-    if (message.height !== 0) {
-      obj.height = Math.round(message.height);
-    }
-    if (message.durationSeconds !== 0) {
-      obj.durationSeconds = floatToJson(message.durationSeconds);
-    }
-    if (message.pages !== 0) {
-      obj.pages = Math.round(message.pages);
-    }
-    if (message.detail !== "") {
-      obj.detail = message.detail;
-    }
-    if (message.filename !== "") {
-      obj.filename = message.filename;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Media>, I>>(base?: I): Media {
     return Media.fromPartial(base ?? ({} as any));
   },
@@ -1316,28 +973,6 @@ export const ToolCall: MessageFns<ToolCall> = {
     }
   },
 
-  fromJSON(object: any): ToolCall {
-    return {
-      id: isSet(object.id) ? globalThis.String(object.id) : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      arguments: isSet(object.arguments) ? globalThis.String(object.arguments) : "",
-    };
-  },
-
-  toJSON(message: ToolCall): unknown {
-    const obj: any = {};
-    if (message.id !== "") {
-      obj.id = message.id;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.arguments !== "") {
-      obj.arguments = message.arguments;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ToolCall>, I>>(base?: I): ToolCall {
     return ToolCall.fromPartial(base ?? ({} as any));
   },
@@ -1428,40 +1063,6 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
   },
 
-  fromJSON(object: any): ToolResult {
-    return {
-      callId: isSet(object.callId)
-        ? globalThis.String(object.callId)
-        : isSet(object.call_id)
-        ? globalThis.String(object.call_id)
-        : "",
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      parts: globalThis.Array.isArray(object?.parts) ? object.parts.map((e: any) => Part.fromJSON(e)) : [],
-      isError: isSet(object.isError)
-        ? globalThis.Boolean(object.isError)
-        : isSet(object.is_error)
-        ? globalThis.Boolean(object.is_error)
-        : false,
-    };
-  },
-
-  toJSON(message: ToolResult): unknown {
-    const obj: any = {};
-    if (message.callId !== "") {
-      obj.callId = message.callId;
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.parts?.length) {
-      obj.parts = message.parts.map((e) => Part.toJSON(e));
-    }
-    if (message.isError !== false) {
-      obj.isError = message.isError;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ToolResult>, I>>(base?: I): ToolResult {
     return ToolResult.fromPartial(base ?? ({} as any));
   },
@@ -1529,24 +1130,6 @@ export const Reasoning: MessageFns<Reasoning> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Reasoning {
-    return {
-      text: isSet(object.text) ? globalThis.String(object.text) : "",
-      signature: isSet(object.signature) ? globalThis.String(object.signature) : "",
-    };
-  },
-
-  toJSON(message: Reasoning): unknown {
-    const obj: any = {};
-    if (message.text !== "") {
-      obj.text = message.text;
-    }
-    if (message.signature !== "") {
-      obj.signature = message.signature;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Reasoning>, I>>(base?: I): Reasoning {
@@ -1638,32 +1221,6 @@ export const Tool: MessageFns<Tool> = {
     }
   },
 
-  fromJSON(object: any): Tool {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      parameters: isSet(object.parameters) ? globalThis.String(object.parameters) : "",
-      strict: isSet(object.strict) ? globalThis.Boolean(object.strict) : false,
-    };
-  },
-
-  toJSON(message: Tool): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.parameters !== "") {
-      obj.parameters = message.parameters;
-    }
-    if (message.strict !== false) {
-      obj.strict = message.strict;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Tool>, I>>(base?: I): Tool {
     return Tool.fromPartial(base ?? ({} as any));
   },
@@ -1742,32 +1299,6 @@ export const ToolChoice: MessageFns<ToolChoice> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): ToolChoice {
-    return {
-      mode: isSet(object.mode) ? toolChoiceModeFromJSON(object.mode) : 0,
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      noParallel: isSet(object.noParallel)
-        ? globalThis.Boolean(object.noParallel)
-        : isSet(object.no_parallel)
-        ? globalThis.Boolean(object.no_parallel)
-        : false,
-    };
-  },
-
-  toJSON(message: ToolChoice): unknown {
-    const obj: any = {};
-    if (message.mode !== 0) {
-      obj.mode = toolChoiceModeToJSON(message.mode);
-    }
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.noParallel !== false) {
-      obj.noParallel = message.noParallel;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<ToolChoice>, I>>(base?: I): ToolChoice {
@@ -1860,32 +1391,6 @@ export const ResponseSchema: MessageFns<ResponseSchema> = {
     }
   },
 
-  fromJSON(object: any): ResponseSchema {
-    return {
-      name: isSet(object.name) ? globalThis.String(object.name) : "",
-      description: isSet(object.description) ? globalThis.String(object.description) : "",
-      schema: isSet(object.schema) ? globalThis.String(object.schema) : "",
-      strict: isSet(object.strict) ? globalThis.Boolean(object.strict) : false,
-    };
-  },
-
-  toJSON(message: ResponseSchema): unknown {
-    const obj: any = {};
-    if (message.name !== "") {
-      obj.name = message.name;
-    }
-    if (message.description !== "") {
-      obj.description = message.description;
-    }
-    if (message.schema !== "") {
-      obj.schema = message.schema;
-    }
-    if (message.strict !== false) {
-      obj.strict = message.strict;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<ResponseSchema>, I>>(base?: I): ResponseSchema {
     return ResponseSchema.fromPartial(base ?? ({} as any));
   },
@@ -1899,21 +1404,9 @@ export const ResponseSchema: MessageFns<ResponseSchema> = {
   },
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-export type DeepPartial<T> = T extends Builtin ? T
+type DeepPartial<T> = T extends Builtin ? T
   : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
   : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
@@ -1921,18 +1414,12 @@ export type DeepPartial<T> = T extends Builtin ? T
   : Partial<T>;
 
 type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
+type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-export interface MessageFns<T> {
+interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

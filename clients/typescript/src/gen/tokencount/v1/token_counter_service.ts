@@ -19,11 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Prompt, ProviderRequest } from "./prompt.js";
-import { Reply, Status, statusFromJSON, statusToJSON, Usage } from "./usage.js";
-
-export const protobufPackage = "tokencount.v1";
-
-export const protobufFileName = "tokencount/v1/token_counter_service.proto";
+import { Reply, Status, Usage } from "./usage.js";
 
 /** The service: count a prompt, estimate it from what is known, record what was billed. */
 
@@ -42,53 +38,6 @@ export enum Source {
   /** SOURCE_CHARACTERS - SOURCE_CHARACTERS is a bound from the number of characters, for want of a vocabulary. */
   SOURCE_CHARACTERS = 5,
   UNRECOGNIZED = -1,
-}
-
-export function sourceFromJSON(object: any): Source {
-  switch (object) {
-    case 0:
-    case "SOURCE_UNSPECIFIED":
-      return Source.SOURCE_UNSPECIFIED;
-    case 1:
-    case "SOURCE_EXACT":
-      return Source.SOURCE_EXACT;
-    case 2:
-    case "SOURCE_DELTA":
-      return Source.SOURCE_DELTA;
-    case 3:
-    case "SOURCE_SHARES":
-      return Source.SOURCE_SHARES;
-    case 4:
-    case "SOURCE_ESTIMATED":
-      return Source.SOURCE_ESTIMATED;
-    case 5:
-    case "SOURCE_CHARACTERS":
-      return Source.SOURCE_CHARACTERS;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return Source.UNRECOGNIZED;
-  }
-}
-
-export function sourceToJSON(object: Source): string {
-  switch (object) {
-    case Source.SOURCE_UNSPECIFIED:
-      return "SOURCE_UNSPECIFIED";
-    case Source.SOURCE_EXACT:
-      return "SOURCE_EXACT";
-    case Source.SOURCE_DELTA:
-      return "SOURCE_DELTA";
-    case Source.SOURCE_SHARES:
-      return "SOURCE_SHARES";
-    case Source.SOURCE_ESTIMATED:
-      return "SOURCE_ESTIMATED";
-    case Source.SOURCE_CHARACTERS:
-      return "SOURCE_CHARACTERS";
-    case Source.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
 }
 
 /**
@@ -121,83 +70,6 @@ export enum ErrorReason {
   /** ERROR_REASON_INTERNAL - ERROR_REASON_INTERNAL: a defect of the server. */
   ERROR_REASON_INTERNAL = 11,
   UNRECOGNIZED = -1,
-}
-
-export function errorReasonFromJSON(object: any): ErrorReason {
-  switch (object) {
-    case 0:
-    case "ERROR_REASON_UNSPECIFIED":
-      return ErrorReason.ERROR_REASON_UNSPECIFIED;
-    case 1:
-    case "ERROR_REASON_MALFORMED_REQUEST":
-      return ErrorReason.ERROR_REASON_MALFORMED_REQUEST;
-    case 2:
-    case "ERROR_REASON_MISSING_FIELD":
-      return ErrorReason.ERROR_REASON_MISSING_FIELD;
-    case 3:
-    case "ERROR_REASON_INVALID_FIELD":
-      return ErrorReason.ERROR_REASON_INVALID_FIELD;
-    case 4:
-    case "ERROR_REASON_INVALID_JSON":
-      return ErrorReason.ERROR_REASON_INVALID_JSON;
-    case 5:
-    case "ERROR_REASON_INVALID_USAGE":
-      return ErrorReason.ERROR_REASON_INVALID_USAGE;
-    case 6:
-    case "ERROR_REASON_PREFIX_UNKNOWN":
-      return ErrorReason.ERROR_REASON_PREFIX_UNKNOWN;
-    case 7:
-    case "ERROR_REASON_TOO_LARGE":
-      return ErrorReason.ERROR_REASON_TOO_LARGE;
-    case 8:
-    case "ERROR_REASON_OVERLOADED":
-      return ErrorReason.ERROR_REASON_OVERLOADED;
-    case 9:
-    case "ERROR_REASON_CANCELLED":
-      return ErrorReason.ERROR_REASON_CANCELLED;
-    case 10:
-    case "ERROR_REASON_STORE_UNAVAILABLE":
-      return ErrorReason.ERROR_REASON_STORE_UNAVAILABLE;
-    case 11:
-    case "ERROR_REASON_INTERNAL":
-      return ErrorReason.ERROR_REASON_INTERNAL;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return ErrorReason.UNRECOGNIZED;
-  }
-}
-
-export function errorReasonToJSON(object: ErrorReason): string {
-  switch (object) {
-    case ErrorReason.ERROR_REASON_UNSPECIFIED:
-      return "ERROR_REASON_UNSPECIFIED";
-    case ErrorReason.ERROR_REASON_MALFORMED_REQUEST:
-      return "ERROR_REASON_MALFORMED_REQUEST";
-    case ErrorReason.ERROR_REASON_MISSING_FIELD:
-      return "ERROR_REASON_MISSING_FIELD";
-    case ErrorReason.ERROR_REASON_INVALID_FIELD:
-      return "ERROR_REASON_INVALID_FIELD";
-    case ErrorReason.ERROR_REASON_INVALID_JSON:
-      return "ERROR_REASON_INVALID_JSON";
-    case ErrorReason.ERROR_REASON_INVALID_USAGE:
-      return "ERROR_REASON_INVALID_USAGE";
-    case ErrorReason.ERROR_REASON_PREFIX_UNKNOWN:
-      return "ERROR_REASON_PREFIX_UNKNOWN";
-    case ErrorReason.ERROR_REASON_TOO_LARGE:
-      return "ERROR_REASON_TOO_LARGE";
-    case ErrorReason.ERROR_REASON_OVERLOADED:
-      return "ERROR_REASON_OVERLOADED";
-    case ErrorReason.ERROR_REASON_CANCELLED:
-      return "ERROR_REASON_CANCELLED";
-    case ErrorReason.ERROR_REASON_STORE_UNAVAILABLE:
-      return "ERROR_REASON_STORE_UNAVAILABLE";
-    case ErrorReason.ERROR_REASON_INTERNAL:
-      return "ERROR_REASON_INTERNAL";
-    case ErrorReason.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
 }
 
 /** CountMessagesRequest asks for the count of one prompt. */
@@ -465,36 +337,6 @@ export const CountMessagesRequest: MessageFns<CountMessagesRequest> = {
     }
   },
 
-  fromJSON(object: any): CountMessagesRequest {
-    return {
-      prompt: isSet(object.typed)
-        ? { $case: "typed", value: Prompt.fromJSON(object.typed) }
-        : isSet(object.providerRequest)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.providerRequest) }
-        : isSet(object.provider_request)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.provider_request) }
-        : undefined,
-      perMessage: isSet(object.perMessage)
-        ? globalThis.Boolean(object.perMessage)
-        : isSet(object.per_message)
-        ? globalThis.Boolean(object.per_message)
-        : false,
-    };
-  },
-
-  toJSON(message: CountMessagesRequest): unknown {
-    const obj: any = {};
-    if (message.prompt?.$case === "typed") {
-      obj.typed = Prompt.toJSON(message.prompt.value);
-    } else if (message.prompt?.$case === "providerRequest") {
-      obj.providerRequest = ProviderRequest.toJSON(message.prompt.value);
-    }
-    if (message.perMessage !== false) {
-      obj.perMessage = message.perMessage;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<CountMessagesRequest>, I>>(base?: I): CountMessagesRequest {
     return CountMessagesRequest.fromPartial(base ?? ({} as any));
   },
@@ -562,18 +404,6 @@ export const CountMessagesResponse: MessageFns<CountMessagesResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): CountMessagesResponse {
-    return { count: isSet(object.count) ? Count.fromJSON(object.count) : undefined };
-  },
-
-  toJSON(message: CountMessagesResponse): unknown {
-    const obj: any = {};
-    if (message.count !== undefined) {
-      obj.count = Count.toJSON(message.count);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<CountMessagesResponse>, I>>(base?: I): CountMessagesResponse {
@@ -666,40 +496,6 @@ export const EstimateConversationRequest: MessageFns<EstimateConversationRequest
     }
   },
 
-  fromJSON(object: any): EstimateConversationRequest {
-    return {
-      prompt: isSet(object.typed)
-        ? { $case: "typed", value: Prompt.fromJSON(object.typed) }
-        : isSet(object.providerRequest)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.providerRequest) }
-        : isSet(object.provider_request)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.provider_request) }
-        : undefined,
-      base: isSet(object.base) ? Buffer.from(bytesFromBase64(object.base)) : Buffer.alloc(0),
-      perMessage: isSet(object.perMessage)
-        ? globalThis.Boolean(object.perMessage)
-        : isSet(object.per_message)
-        ? globalThis.Boolean(object.per_message)
-        : false,
-    };
-  },
-
-  toJSON(message: EstimateConversationRequest): unknown {
-    const obj: any = {};
-    if (message.prompt?.$case === "typed") {
-      obj.typed = Prompt.toJSON(message.prompt.value);
-    } else if (message.prompt?.$case === "providerRequest") {
-      obj.providerRequest = ProviderRequest.toJSON(message.prompt.value);
-    }
-    if (message.base.length !== 0) {
-      obj.base = base64FromBytes(message.base);
-    }
-    if (message.perMessage !== false) {
-      obj.perMessage = message.perMessage;
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<EstimateConversationRequest>, I>>(base?: I): EstimateConversationRequest {
     return EstimateConversationRequest.fromPartial(base ?? ({} as any));
   },
@@ -768,18 +564,6 @@ export const EstimateConversationResponse: MessageFns<EstimateConversationRespon
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): EstimateConversationResponse {
-    return { count: isSet(object.count) ? Count.fromJSON(object.count) : undefined };
-  },
-
-  toJSON(message: EstimateConversationResponse): unknown {
-    const obj: any = {};
-    if (message.count !== undefined) {
-      obj.count = Count.toJSON(message.count);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<EstimateConversationResponse>, I>>(base?: I): EstimateConversationResponse {
@@ -905,52 +689,6 @@ export const RecordActualRequest: MessageFns<RecordActualRequest> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RecordActualRequest {
-    return {
-      prompt: isSet(object.typed)
-        ? { $case: "typed", value: Prompt.fromJSON(object.typed) }
-        : isSet(object.providerRequest)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.providerRequest) }
-        : isSet(object.provider_request)
-        ? { $case: "providerRequest", value: ProviderRequest.fromJSON(object.provider_request) }
-        : undefined,
-      base: isSet(object.base) ? Buffer.from(bytesFromBase64(object.base)) : Buffer.alloc(0),
-      status: isSet(object.status) ? statusFromJSON(object.status) : 0,
-      bill: isSet(object.usage)
-        ? { $case: "usage", value: Usage.fromJSON(object.usage) }
-        : isSet(object.usageJson)
-        ? { $case: "usageJson", value: Buffer.from(bytesFromBase64(object.usageJson)) }
-        : isSet(object.usage_json)
-        ? { $case: "usageJson", value: Buffer.from(bytesFromBase64(object.usage_json)) }
-        : undefined,
-      reply: isSet(object.reply) ? Reply.fromJSON(object.reply) : undefined,
-    };
-  },
-
-  toJSON(message: RecordActualRequest): unknown {
-    const obj: any = {};
-    if (message.prompt?.$case === "typed") {
-      obj.typed = Prompt.toJSON(message.prompt.value);
-    } else if (message.prompt?.$case === "providerRequest") {
-      obj.providerRequest = ProviderRequest.toJSON(message.prompt.value);
-    }
-    if (message.base.length !== 0) {
-      obj.base = base64FromBytes(message.base);
-    }
-    if (message.status !== 0) {
-      obj.status = statusToJSON(message.status);
-    }
-    if (message.bill?.$case === "usage") {
-      obj.usage = Usage.toJSON(message.bill.value);
-    } else if (message.bill?.$case === "usageJson") {
-      obj.usageJson = base64FromBytes(message.bill.value);
-    }
-    if (message.reply !== undefined) {
-      obj.reply = Reply.toJSON(message.reply);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RecordActualRequest>, I>>(base?: I): RecordActualRequest {
@@ -1110,62 +848,6 @@ export const RecordActualResponse: MessageFns<RecordActualResponse> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): RecordActualResponse {
-    return {
-      billedTokens: isSet(object.billedTokens)
-        ? globalThis.Number(object.billedTokens)
-        : isSet(object.billed_tokens)
-        ? globalThis.Number(object.billed_tokens)
-        : 0,
-      estimatedTokens: isSet(object.estimatedTokens)
-        ? globalThis.Number(object.estimatedTokens)
-        : isSet(object.estimated_tokens)
-        ? globalThis.Number(object.estimated_tokens)
-        : 0,
-      error: isSet(object.error) ? globalThis.Number(object.error) : 0,
-      withinBound: isSet(object.withinBound)
-        ? globalThis.Boolean(object.withinBound)
-        : isSet(object.within_bound)
-        ? globalThis.Boolean(object.within_bound)
-        : false,
-      learned: isSet(object.learned) ? globalThis.Boolean(object.learned) : false,
-      prefixKey: isSet(object.prefixKey)
-        ? Buffer.from(bytesFromBase64(object.prefixKey))
-        : isSet(object.prefix_key)
-        ? Buffer.from(bytesFromBase64(object.prefix_key))
-        : Buffer.alloc(0),
-      warnings: globalThis.Array.isArray(object?.warnings)
-        ? object.warnings.map((e: any) => Warning.fromJSON(e))
-        : [],
-    };
-  },
-
-  toJSON(message: RecordActualResponse): unknown {
-    const obj: any = {};
-    if (message.billedTokens !== 0) {
-      obj.billedTokens = Math.round(message.billedTokens);
-    }
-    if (message.estimatedTokens !== 0) {
-      obj.estimatedTokens = Math.round(message.estimatedTokens);
-    }
-    if (message.error !== 0) {
-      obj.error = floatToJson(message.error);
-    }
-    if (message.withinBound !== false) {
-      obj.withinBound = message.withinBound;
-    }
-    if (message.learned !== false) {
-      obj.learned = message.learned;
-    }
-    if (message.prefixKey.length !== 0) {
-      obj.prefixKey = base64FromBytes(message.prefixKey);
-    }
-    if (message.warnings?.length) {
-      obj.warnings = message.warnings.map((e) => Warning.toJSON(e));
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<RecordActualResponse>, I>>(base?: I): RecordActualResponse {
@@ -1411,116 +1093,6 @@ export const Count: MessageFns<Count> = {
     }
   },
 
-  fromJSON(object: any): Count {
-    return {
-      tokens: isSet(object.tokens) ? globalThis.Number(object.tokens) : 0,
-      upperBound: isSet(object.upperBound)
-        ? globalThis.Number(object.upperBound)
-        : isSet(object.upper_bound)
-        ? globalThis.Number(object.upper_bound)
-        : 0,
-      knownTokens: isSet(object.knownTokens)
-        ? globalThis.Number(object.knownTokens)
-        : isSet(object.known_tokens)
-        ? globalThis.Number(object.known_tokens)
-        : 0,
-      estimatedTokens: isSet(object.estimatedTokens)
-        ? globalThis.Number(object.estimatedTokens)
-        : isSet(object.estimated_tokens)
-        ? globalThis.Number(object.estimated_tokens)
-        : 0,
-      newMessages: isSet(object.newMessages)
-        ? globalThis.Number(object.newMessages)
-        : isSet(object.new_messages)
-        ? globalThis.Number(object.new_messages)
-        : 0,
-      source: isSet(object.source) ? sourceFromJSON(object.source) : 0,
-      encoding: isSet(object.encoding) ? globalThis.String(object.encoding) : "",
-      profile: isSet(object.profile) ? globalThis.String(object.profile) : "",
-      prefixKey: isSet(object.prefixKey)
-        ? Buffer.from(bytesFromBase64(object.prefixKey))
-        : isSet(object.prefix_key)
-        ? Buffer.from(bytesFromBase64(object.prefix_key))
-        : Buffer.alloc(0),
-      messages: globalThis.Array.isArray(object?.messages)
-        ? object.messages.map((e: any) => MessageCount.fromJSON(e))
-        : [],
-      breakdown: isSet(object.breakdown) ? Breakdown.fromJSON(object.breakdown) : undefined,
-      contextWindow: isSet(object.contextWindow)
-        ? globalThis.Number(object.contextWindow)
-        : isSet(object.context_window)
-        ? globalThis.Number(object.context_window)
-        : 0,
-      contextUsed: isSet(object.contextUsed)
-        ? globalThis.Number(object.contextUsed)
-        : isSet(object.context_used)
-        ? globalThis.Number(object.context_used)
-        : 0,
-      warnings: globalThis.Array.isArray(object?.warnings)
-        ? object.warnings.map((e: any) => Warning.fromJSON(e))
-        : [],
-      weakestPart: isSet(object.weakestPart)
-        ? globalThis.String(object.weakestPart)
-        : isSet(object.weakest_part)
-        ? globalThis.String(object.weakest_part)
-        : "",
-      accuracy: isSet(object.accuracy) ? Accuracy.fromJSON(object.accuracy) : undefined,
-    };
-  },
-
-  toJSON(message: Count): unknown {
-    const obj: any = {};
-    if (message.tokens !== 0) {
-      obj.tokens = Math.round(message.tokens);
-    }
-    if (message.upperBound !== 0) {
-      obj.upperBound = Math.round(message.upperBound);
-    }
-    if (message.knownTokens !== 0) {
-      obj.knownTokens = Math.round(message.knownTokens);
-    }
-    if (message.estimatedTokens !== 0) {
-      obj.estimatedTokens = Math.round(message.estimatedTokens);
-    }
-    if (message.newMessages !== 0) {
-      obj.newMessages = Math.round(message.newMessages);
-    }
-    if (message.source !== 0) {
-      obj.source = sourceToJSON(message.source);
-    }
-    if (message.encoding !== "") {
-      obj.encoding = message.encoding;
-    }
-    if (message.profile !== "") {
-      obj.profile = message.profile;
-    }
-    if (message.prefixKey.length !== 0) {
-      obj.prefixKey = base64FromBytes(message.prefixKey);
-    }
-    if (message.messages?.length) {
-      obj.messages = message.messages.map((e) => MessageCount.toJSON(e));
-    }
-    if (message.breakdown !== undefined) {
-      obj.breakdown = Breakdown.toJSON(message.breakdown);
-    }
-    if (message.contextWindow !== 0) {
-      obj.contextWindow = Math.round(message.contextWindow);
-    }
-    if (message.contextUsed !== 0) {
-      obj.contextUsed = floatToJson(message.contextUsed);
-    }
-    if (message.warnings?.length) {
-      obj.warnings = message.warnings.map((e) => Warning.toJSON(e));
-    }
-    if (message.weakestPart !== "") {
-      obj.weakestPart = message.weakestPart;
-    }
-    if (message.accuracy !== undefined) {
-      obj.accuracy = Accuracy.toJSON(message.accuracy);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Count>, I>>(base?: I): Count {
     return Count.fromPartial(base ?? ({} as any));
   },
@@ -1628,44 +1200,6 @@ export const Accuracy: MessageFns<Accuracy> = {
     }
   },
 
-  fromJSON(object: any): Accuracy {
-    return {
-      rows: isSet(object.rows) ? globalThis.Number(object.rows) : 0,
-      exactShare: isSet(object.exactShare)
-        ? globalThis.Number(object.exactShare)
-        : isSet(object.exact_share)
-        ? globalThis.Number(object.exact_share)
-        : 0,
-      medianError: isSet(object.medianError)
-        ? globalThis.Number(object.medianError)
-        : isSet(object.median_error)
-        ? globalThis.Number(object.median_error)
-        : 0,
-      p95Error: isSet(object.p95Error)
-        ? globalThis.Number(object.p95Error)
-        : isSet(object.p95_error)
-        ? globalThis.Number(object.p95_error)
-        : 0,
-    };
-  },
-
-  toJSON(message: Accuracy): unknown {
-    const obj: any = {};
-    if (message.rows !== 0) {
-      obj.rows = Math.round(message.rows);
-    }
-    if (message.exactShare !== 0) {
-      obj.exactShare = floatToJson(message.exactShare);
-    }
-    if (message.medianError !== 0) {
-      obj.medianError = floatToJson(message.medianError);
-    }
-    if (message.p95Error !== 0) {
-      obj.p95Error = floatToJson(message.p95Error);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Accuracy>, I>>(base?: I): Accuracy {
     return Accuracy.fromPartial(base ?? ({} as any));
   },
@@ -1733,28 +1267,6 @@ export const MessageCount: MessageFns<MessageCount> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): MessageCount {
-    return {
-      tokens: isSet(object.tokens) ? globalThis.Number(object.tokens) : 0,
-      upperBound: isSet(object.upperBound)
-        ? globalThis.Number(object.upperBound)
-        : isSet(object.upper_bound)
-        ? globalThis.Number(object.upper_bound)
-        : 0,
-    };
-  },
-
-  toJSON(message: MessageCount): unknown {
-    const obj: any = {};
-    if (message.tokens !== 0) {
-      obj.tokens = Math.round(message.tokens);
-    }
-    if (message.upperBound !== 0) {
-      obj.upperBound = Math.round(message.upperBound);
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<MessageCount>, I>>(base?: I): MessageCount {
@@ -1923,68 +1435,6 @@ export const Breakdown: MessageFns<Breakdown> = {
     }
   },
 
-  fromJSON(object: any): Breakdown {
-    return {
-      system: isSet(object.system) ? globalThis.Number(object.system) : 0,
-      tools: isSet(object.tools) ? globalThis.Number(object.tools) : 0,
-      responseSchema: isSet(object.responseSchema)
-        ? globalThis.Number(object.responseSchema)
-        : isSet(object.response_schema)
-        ? globalThis.Number(object.response_schema)
-        : 0,
-      user: isSet(object.user) ? globalThis.Number(object.user) : 0,
-      assistant: isSet(object.assistant) ? globalThis.Number(object.assistant) : 0,
-      toolCalls: isSet(object.toolCalls)
-        ? globalThis.Number(object.toolCalls)
-        : isSet(object.tool_calls)
-        ? globalThis.Number(object.tool_calls)
-        : 0,
-      toolResults: isSet(object.toolResults)
-        ? globalThis.Number(object.toolResults)
-        : isSet(object.tool_results)
-        ? globalThis.Number(object.tool_results)
-        : 0,
-      reasoning: isSet(object.reasoning) ? globalThis.Number(object.reasoning) : 0,
-      media: isSet(object.media) ? globalThis.Number(object.media) : 0,
-      overhead: isSet(object.overhead) ? globalThis.Number(object.overhead) : 0,
-    };
-  },
-
-  toJSON(message: Breakdown): unknown {
-    const obj: any = {};
-    if (message.system !== 0) {
-      obj.system = Math.round(message.system);
-    }
-    if (message.tools !== 0) {
-      obj.tools = Math.round(message.tools);
-    }
-    if (message.responseSchema !== 0) {
-      obj.responseSchema = Math.round(message.responseSchema);
-    }
-    if (message.user !== 0) {
-      obj.user = Math.round(message.user);
-    }
-    if (message.assistant !== 0) {
-      obj.assistant = Math.round(message.assistant);
-    }
-    if (message.toolCalls !== 0) {
-      obj.toolCalls = Math.round(message.toolCalls);
-    }
-    if (message.toolResults !== 0) {
-      obj.toolResults = Math.round(message.toolResults);
-    }
-    if (message.reasoning !== 0) {
-      obj.reasoning = Math.round(message.reasoning);
-    }
-    if (message.media !== 0) {
-      obj.media = Math.round(message.media);
-    }
-    if (message.overhead !== 0) {
-      obj.overhead = Math.round(message.overhead);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Breakdown>, I>>(base?: I): Breakdown {
     return Breakdown.fromPartial(base ?? ({} as any));
   },
@@ -2069,28 +1519,6 @@ export const Warning: MessageFns<Warning> = {
     } finally {
       (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
     }
-  },
-
-  fromJSON(object: any): Warning {
-    return {
-      code: isSet(object.code) ? globalThis.String(object.code) : "",
-      message: isSet(object.message) ? globalThis.String(object.message) : "",
-      field: isSet(object.field) ? globalThis.String(object.field) : "",
-    };
-  },
-
-  toJSON(message: Warning): unknown {
-    const obj: any = {};
-    if (message.code !== "") {
-      obj.code = message.code;
-    }
-    if (message.message !== "") {
-      obj.message = message.message;
-    }
-    if (message.field !== "") {
-      obj.field = message.field;
-    }
-    return obj;
   },
 
   create<I extends Exact<DeepPartial<Warning>, I>>(base?: I): Warning {
@@ -2227,21 +1655,9 @@ export const TokenCounterServiceClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
-function floatToJson(value: number | null | undefined): number | string | null | undefined {
-  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-export type DeepPartial<T> = T extends Builtin ? T
+type DeepPartial<T> = T extends Builtin ? T
   : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
   : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
@@ -2249,18 +1665,12 @@ export type DeepPartial<T> = T extends Builtin ? T
   : Partial<T>;
 
 type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
+type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-export interface MessageFns<T> {
+interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }

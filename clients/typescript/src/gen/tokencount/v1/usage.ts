@@ -8,10 +8,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Message } from "./prompt.js";
 
-export const protobufPackage = "tokencount.v1";
-
-export const protobufFileName = "tokencount/v1/usage.proto";
-
 /** What the provider billed, and what the model replied. */
 
 /** Status says how the provider answered. */
@@ -23,38 +19,6 @@ export enum Status {
   /** STATUS_FAILED - STATUS_FAILED means that it refused or broke off; nothing is learned from its usage. */
   STATUS_FAILED = 2,
   UNRECOGNIZED = -1,
-}
-
-export function statusFromJSON(object: any): Status {
-  switch (object) {
-    case 0:
-    case "STATUS_UNSPECIFIED":
-      return Status.STATUS_UNSPECIFIED;
-    case 1:
-    case "STATUS_SUCCEEDED":
-      return Status.STATUS_SUCCEEDED;
-    case 2:
-    case "STATUS_FAILED":
-      return Status.STATUS_FAILED;
-    case -1:
-    case "UNRECOGNIZED":
-    default:
-      return Status.UNRECOGNIZED;
-  }
-}
-
-export function statusToJSON(object: Status): string {
-  switch (object) {
-    case Status.STATUS_UNSPECIFIED:
-      return "STATUS_UNSPECIFIED";
-    case Status.STATUS_SUCCEEDED:
-      return "STATUS_SUCCEEDED";
-    case Status.STATUS_FAILED:
-      return "STATUS_FAILED";
-    case Status.UNRECOGNIZED:
-    default:
-      return "UNRECOGNIZED";
-  }
 }
 
 /** Usage is what the provider billed for one request, in one convention for all providers. */
@@ -167,48 +131,6 @@ export const Usage: MessageFns<Usage> = {
     }
   },
 
-  fromJSON(object: any): Usage {
-    return {
-      inputTokens: isSet(object.inputTokens)
-        ? globalThis.Number(object.inputTokens)
-        : isSet(object.input_tokens)
-        ? globalThis.Number(object.input_tokens)
-        : 0,
-      outputTokens: isSet(object.outputTokens)
-        ? globalThis.Number(object.outputTokens)
-        : isSet(object.output_tokens)
-        ? globalThis.Number(object.output_tokens)
-        : 0,
-      cachedInputTokens: isSet(object.cachedInputTokens)
-        ? globalThis.Number(object.cachedInputTokens)
-        : isSet(object.cached_input_tokens)
-        ? globalThis.Number(object.cached_input_tokens)
-        : 0,
-      reasoningTokens: isSet(object.reasoningTokens)
-        ? globalThis.Number(object.reasoningTokens)
-        : isSet(object.reasoning_tokens)
-        ? globalThis.Number(object.reasoning_tokens)
-        : 0,
-    };
-  },
-
-  toJSON(message: Usage): unknown {
-    const obj: any = {};
-    if (message.inputTokens !== 0) {
-      obj.inputTokens = Math.round(message.inputTokens);
-    }
-    if (message.outputTokens !== 0) {
-      obj.outputTokens = Math.round(message.outputTokens);
-    }
-    if (message.cachedInputTokens !== 0) {
-      obj.cachedInputTokens = Math.round(message.cachedInputTokens);
-    }
-    if (message.reasoningTokens !== 0) {
-      obj.reasoningTokens = Math.round(message.reasoningTokens);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Usage>, I>>(base?: I): Usage {
     return Usage.fromPartial(base ?? ({} as any));
   },
@@ -280,26 +202,6 @@ export const Reply: MessageFns<Reply> = {
     }
   },
 
-  fromJSON(object: any): Reply {
-    return {
-      content: isSet(object.message)
-        ? { $case: "message", value: Message.fromJSON(object.message) }
-        : isSet(object.json)
-        ? { $case: "json", value: Buffer.from(bytesFromBase64(object.json)) }
-        : undefined,
-    };
-  },
-
-  toJSON(message: Reply): unknown {
-    const obj: any = {};
-    if (message.content?.$case === "message") {
-      obj.message = Message.toJSON(message.content.value);
-    } else if (message.content?.$case === "json") {
-      obj.json = base64FromBytes(message.content.value);
-    }
-    return obj;
-  },
-
   create<I extends Exact<DeepPartial<Reply>, I>>(base?: I): Reply {
     return Reply.fromPartial(base ?? ({} as any));
   },
@@ -323,17 +225,9 @@ export const Reply: MessageFns<Reply> = {
   },
 };
 
-function bytesFromBase64(b64: string): Uint8Array {
-  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
-}
-
-function base64FromBytes(arr: Uint8Array): string {
-  return globalThis.Buffer.from(arr).toString("base64");
-}
-
 type Builtin = Date | Function | Uint8Array | string | number | boolean | undefined;
 
-export type DeepPartial<T> = T extends Builtin ? T
+type DeepPartial<T> = T extends Builtin ? T
   : T extends globalThis.Array<infer U> ? globalThis.Array<DeepPartial<U>>
   : T extends ReadonlyArray<infer U> ? ReadonlyArray<DeepPartial<U>>
   : T extends { $case: string; value: unknown } ? { $case: T["$case"]; value?: DeepPartial<T["value"]> }
@@ -341,18 +235,12 @@ export type DeepPartial<T> = T extends Builtin ? T
   : Partial<T>;
 
 type KeysOfUnion<T> = T extends T ? keyof T : never;
-export type Exact<P, I extends P> = P extends Builtin ? P
+type Exact<P, I extends P> = P extends Builtin ? P
   : P & { [K in keyof P]: Exact<P[K], I[K]> } & { [K in Exclude<keyof I, KeysOfUnion<P>>]: never };
 
-function isSet(value: any): boolean {
-  return value !== null && value !== undefined;
-}
-
-export interface MessageFns<T> {
+interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   decode(input: BinaryReader | Uint8Array, length?: number): T;
-  fromJSON(object: any): T;
-  toJSON(message: T): unknown;
   create<I extends Exact<DeepPartial<T>, I>>(base?: I): T;
   fromPartial<I extends Exact<DeepPartial<T>, I>>(object: I): T;
 }
