@@ -16,7 +16,8 @@ import pytest
 from google.rpc import error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
 
 SERVICE = "tokencount.v1.TokenCounterService"
-PATIENCE = 20.0
+GATED = Path(__file__).with_name("gated.py")
+PATIENCE = 30.0
 
 
 class Daemon:
@@ -24,7 +25,8 @@ class Daemon:
 
     def __init__(self, directory: Path, *flags: str, **environ: str) -> None:
         self.log = directory / "log"
-        command = [sys.executable, "-m", "tokencountd", "serve", "--listen", "127.0.0.1:0"]
+        program = [str(GATED)] if "GATE" in environ else ["-m", "tokencountd"]
+        command = [sys.executable, *program, "serve", "--listen", "127.0.0.1:0"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, "--data-dir", str(directory / "data"), *flags],

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 from support import words
+from tokencount.v1.token_counter_service_pb2 import CountMessagesRequest
 
 from tokencountd import (
     Engine,
@@ -24,6 +26,7 @@ from tokencountd import (
     ToolChoice,
     ToolResult,
     Usage,
+    encode,
 )
 
 CHAT = {
@@ -88,7 +91,7 @@ def test_every_kind_of_part(engine: Engine) -> None:
     assert all([parts.tools, parts.user, parts.tool_calls, parts.tool_results, parts.media])
 
 
-def test_three_turns(engine: Engine, tmp_path: Path) -> None:
+def test_three_turns(tmp_path: Path) -> None:
     with Engine(tmp_path / "store", secret=b"s") as engine:
         first = engine.estimate(CHAT)
         assert first.source is Source.ESTIMATED
@@ -122,6 +125,13 @@ def test_an_error_says_what_and_where(engine: Engine) -> None:
     with pytest.raises(StatusError) as caught:
         engine.count({"what": "is this"})
     assert caught.value.field == "provider_request.format"
+
+
+def test_a_deadline_stops_a_count(engine: Engine) -> None:
+    request = CountMessagesRequest(typed=encode.prompt(TYPED)).SerializeToString()
+    with pytest.raises(StatusError) as caught:
+        engine.core.count_messages(request, timeout=0.0)
+    assert caught.value.code == grpc.StatusCode.DEADLINE_EXCEEDED.value[0]
 
 
 def test_values_that_are_no_json() -> None:

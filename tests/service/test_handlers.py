@@ -1,4 +1,4 @@
-"""Failures that no request can bring about: a defect in the engine ends one call, not the server.
+"""What the handlers add to the engine: a panic ends one call and not the server, a deadline arrives.
 
 The engine here is a stand-in, since the real one is not to have such defects.
 """
@@ -9,7 +9,6 @@ from typing import Any
 
 import grpc
 import grpc.aio
-import pytest
 from support import PATIENCE, SERVICE, error_of
 
 from tokencountd import handlers
@@ -20,52 +19,65 @@ class Panic(BaseException):
     """What the extension module raises for a panic: not an `Exception`."""
 
 
-class Broken:
+class Engine:
+    """Notes the timeouts, and panics at "panic"."""
+
+    def __init__(self) -> None:
+        self.timeouts: list[float | None] = []
+
     def count_messages(self, request: bytes, tenant: str = "", timeout: float | None = None) -> bytes:
-        if request:
+        self.timeouts.append(timeout)
+        if request.startswith(b"panic"):
             raise Panic("text of a prompt")
         return b"fine"
 
     estimate_conversation = record_actual = count_messages
 
 
-REQUESTS = [("CountMessages", b"x"), ("CountMessages", b"x" * (INLINE_BYTES + 1)), ("RecordActual", b"x")]
-
-
-def check(address: str, method: str, request: bytes) -> None:
+def call(address: str) -> None:
+    """Panics, and calls with and without a deadline, on the loop and on a thread."""
     with grpc.insecure_channel(address) as channel:
-        call = channel.unary_unary(f"/{SERVICE}/{method}")
-        error, details = error_of(lambda: call(request, timeout=PATIENCE))
-        assert error.code() == grpc.StatusCode.INTERNAL
-        assert "text of a prompt" not in str(error)
-        assert details[0].reason == "INTERNAL"
-        assert call(b"", timeout=PATIENCE) == b"fine"
+        for method in ("CountMessages", "EstimateConversation", "RecordActual"):
+            ask = channel.unary_unary(f"/{SERVICE}/{method}")
+            for size in (0, INLINE_BYTES):
+                error, details = error_of(lambda: ask(b"panic" + bytes(size), timeout=PATIENCE))  # noqa: B023
+                assert error.code() == grpc.StatusCode.INTERNAL
+                assert "text of a prompt" not in str(error)
+                assert details[0].reason == "INTERNAL"
+                assert ask(bytes(size)) == b"fine"
 
 
-@pytest.mark.parametrize(("method", "request_"), REQUESTS)
-def test_a_panic_ends_one_call_asynchronous(method: str, request_: bytes) -> None:
-    engine: Any = Broken()
+def check(engine: Engine, admission: Admission) -> None:
+    assert admission.active == 0
+    given, none = engine.timeouts[::2], engine.timeouts[1::2]
+    assert none == [None] * 6
+    assert all(timeout and 0 < timeout <= PATIENCE + 1 for timeout in given)
+
+
+def test_asynchronous() -> None:
+    engine: Any = Engine()
+    admission = Admission(10, 1 << 20)
 
     async def run() -> None:
         server = grpc.aio.server()
-        admission = Admission(10, 1 << 20)
         with ThreadPoolExecutor(1) as threads:
             handlers.register(server, handlers.asynchronous(engine, admission, threads))
             port = server.add_insecure_port("127.0.0.1:0")
             await server.start()
-            await asyncio.to_thread(check, f"127.0.0.1:{port}", method, request_)
+            await asyncio.to_thread(call, f"127.0.0.1:{port}")
             await server.stop(None)
-        assert admission.active == 0
 
     asyncio.run(run())
+    check(engine, admission)
 
 
-@pytest.mark.parametrize(("method", "request_"), REQUESTS)
-def test_a_panic_ends_one_call_synchronous(method: str, request_: bytes) -> None:
-    engine: Any = Broken()
+def test_synchronous() -> None:
+    engine: Any = Engine()
+    admission = Admission(10, 1 << 20)
     server = grpc.server(ThreadPoolExecutor(1))
-    handlers.register(server, handlers.synchronous(engine, Admission(10, 1 << 20)))
+    handlers.register(server, handlers.synchronous(engine, admission))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    check(f"127.0.0.1:{port}", method, request_)
+    call(f"127.0.0.1:{port}")
     server.stop(None)
+    check(engine, admission)

@@ -1,17 +1,17 @@
 """Start, health, drain and end of a real daemon."""
 
+import os
 import signal
 import socket
-import threading
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Self
 
 import grpc
 import pytest
 from conftest import Start
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health_pb2_grpc import HealthStub
-from support import PATIENCE, SERVICE, Daemon, error_of, scrape, until, words
+from support import PATIENCE, SERVICE, error_of, scrape, until, words
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
@@ -26,33 +26,39 @@ def small() -> wire.CountMessagesRequest:
 
 
 def large() -> wire.CountMessagesRequest:
-    """A request that is in flight for a second or more."""
-    message = pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text=words(2_000_000))])
+    """A request that goes to a thread, and there waits at the gate."""
+    message = pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text=words(10_000))])
     return wire.CountMessagesRequest(typed=pb.Prompt(model="gpt-4o", messages=[message]))
 
 
 class InFlight:
-    """A call that the daemon is working on."""
+    """A daemon with one call in flight, until it is let `go`."""
 
-    def __init__(self, daemon: Daemon) -> None:
-        page = daemon.event("metrics page")["address"]
-        self._channel = daemon.channel()
-        self._pool = ThreadPoolExecutor(1)
-        stub = TokenCounterServiceStub(self._channel)
-        self.answer: Future[wire.CountMessagesResponse] = self._pool.submit(
-            stub.CountMessages, large(), timeout=PATIENCE
-        )
-        until(lambda: scrape(page)["tokencount_server_active_calls"] == 1)
+    def __init__(self, start: Start, tmp_path: Path, *flags: str) -> None:
+        gate = tmp_path / "gate"
+        os.mkfifo(gate)
+        self.daemon = start(*flags, GATE=str(gate))
+        self._channel = self.daemon.channel()
+        self.stub = TokenCounterServiceStub(self._channel)
+        self.answer = self.stub.CountMessages.future(large(), timeout=PATIENCE)
+        until(lambda: self._arrived(gate))
 
-    def __enter__(self) -> "InFlight":
+    def _arrived(self, gate: Path) -> bool:
+        try:
+            # Fails until there is a reader: the call.
+            self._gate = os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return False
+        return True
+
+    def go(self) -> None:
+        os.close(self._gate)
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown()
         self._channel.close()
-
-
-PAGE = ("--prometheus-listen", "127.0.0.1:0")
 
 
 def test_one_line_says_the_address(start: Start) -> None:
@@ -85,42 +91,56 @@ def test_health_of_another_service(channel: grpc.Channel) -> None:
     assert next(iter(stub.Watch(request))).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 
-def test_a_call_in_flight_finishes(start: Start) -> None:
-    daemon = start(*PAGE)
-    with InFlight(daemon) as call:
-        daemon.process.terminate()
-        assert daemon.event("draining")["calls"] == 1
-        assert call.answer.result().count.tokens > 2_000_000
-    assert daemon.wait() == 0
+def test_a_call_in_flight_finishes(start: Start, tmp_path: Path) -> None:
+    with InFlight(start, tmp_path) as call:
+        call.daemon.process.terminate()
+        assert call.daemon.event("draining")["calls"] == 1
+        call.go()
+        assert call.answer.result().count.tokens > 10_000
+        assert call.daemon.wait() == 0
 
 
-def test_no_new_call_while_draining(start: Start) -> None:
-    daemon = start(*PAGE)
-    with InFlight(daemon), daemon.channel() as channel:
-        daemon.process.terminate()
-        daemon.event("draining")
-        error, _ = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small()))
+def test_no_new_call_while_draining(start: Start, tmp_path: Path) -> None:
+    with InFlight(start, tmp_path) as call, call.daemon.channel() as channel:
+        call.daemon.process.terminate()
+        call.daemon.event("draining")
+        error, _ = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small(), timeout=PATIENCE))
         assert error.code() == grpc.StatusCode.UNAVAILABLE
-    assert daemon.wait() == 0
+        call.go()
+        assert call.daemon.wait() == 0
 
 
-def test_a_call_above_the_grace_period_is_cut_off(start: Start) -> None:
-    daemon = start("--grace-period", "10ms", *PAGE)
-    with InFlight(daemon) as call:
-        daemon.process.terminate()
+def test_a_call_above_the_grace_period_is_cut_off(start: Start, tmp_path: Path) -> None:
+    with InFlight(start, tmp_path, "--grace-period", "10ms") as call:
+        call.daemon.process.terminate()
         assert isinstance(call.answer.exception(), grpc.RpcError)
-    assert daemon.wait() == 1
-    assert daemon.event("stopped")["calls_cut_off"] == 1
+        assert call.daemon.wait() == 1
+        assert call.daemon.event("stopped")["calls_cut_off"] == 1
 
 
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
-def test_a_second_signal_ends_at_once(start: Start, second: signal.Signals) -> None:
-    daemon = start(*PAGE)
-    with InFlight(daemon):
-        daemon.process.send_signal(signal.SIGINT)
-        daemon.event("draining")
-        daemon.process.send_signal(second)
-        assert daemon.wait() == 128 + second
+def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path, second: signal.Signals) -> None:
+    with InFlight(start, tmp_path) as call:
+        call.daemon.process.send_signal(signal.SIGINT)
+        call.daemon.event("draining")
+        call.daemon.process.send_signal(second)
+        assert call.daemon.wait() == 128 + second
+
+
+def test_overload_says_when_to_come_back(start: Start, tmp_path: Path) -> None:
+    flags = ("--max-concurrent-calls", "1", "--prometheus-listen", "127.0.0.1:0")
+    with InFlight(start, tmp_path, *flags) as call:
+        page = call.daemon.event("metrics page")["address"]
+        error, details = error_of(lambda: call.stub.CountMessages(small()))
+        assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert details[0].reason == "OVERLOADED"
+        assert details[1].retry_delay.seconds == 1
+        assert scrape(page)["tokencount_server_active_calls"] == 1
+        call.go()
+        assert call.answer.result().count.tokens
+        assert call.stub.CountMessages(small()).count.tokens
+        assert scrape(page)["tokencount_server_rejected_calls_total"] == 1
+        assert scrape(page)["tokencount_server_active_calls"] == 0
 
 
 def test_records_survive_a_restart(start: Start, tmp_path: Path) -> None:
@@ -166,28 +186,3 @@ def test_a_data_directory_belongs_to_one_process(start: Start, tmp_path: Path) -
     assert second.wait() == 1
     assert "can't open the store" in second.log.read_text()
     assert first.stop() == 0
-
-
-def test_overload_says_when_to_come_back(start: Start) -> None:
-    daemon = start("--max-concurrent-calls", "1", *PAGE)
-    with InFlight(daemon) as call, daemon.channel() as channel:
-        error, details = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small()))
-        assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
-        assert details[0].reason == "OVERLOADED"
-        assert details[1].retry_delay.seconds == 1
-        assert call.answer.result().count.tokens
-        assert TokenCounterServiceStub(channel).CountMessages(small()).count.tokens
-    page = daemon.event("metrics page")["address"]
-    assert scrape(page)["tokencount_server_rejected_calls_total"] == 1
-
-
-def test_a_deadline_ends_a_count(start: Start) -> None:
-    daemon = start(*PAGE)
-    with daemon.channel() as channel:
-        stub = TokenCounterServiceStub(channel)
-        error, _ = error_of(lambda: stub.CountMessages(large(), timeout=0.5))
-        assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
-        # The thread is free again although nobody asked for the rest.
-        done = threading.Event()
-        stub.CountMessages.future(small(), timeout=PATIENCE).add_done_callback(lambda _: done.set())
-        assert done.wait(PATIENCE)
