@@ -78,14 +78,16 @@ def show_conversation(client: Client) -> None:
         print(f"  {question:<40}{figures(count):<34}{billed:>6}")
         usage = {"input_tokens": billed, "output_tokens": output}
         conversation.record(usage, {"role": "assistant", "content": answer})
-    print(f"\n  The same prompt again: {figures(client.estimate(unchanged(body), 'anthropic'))}")
+    # The last prompt that was billed is the body without the reply that followed.
+    asked = {**conversation.body, "messages": messages_of(conversation.body)[:-1]}
+    print(f"  {'(the last prompt again)':<40}{figures(client.estimate(asked, 'anthropic'))}")
 
 
-def unchanged(body: dict[str, object]) -> dict[str, object]:
-    """The last prompt that was billed: the body without the reply that followed."""
+def messages_of(body: dict[str, object]) -> list[object]:
+    """The messages of an Anthropic body."""
     messages = body["messages"]
     assert isinstance(messages, list)
-    return {**body, "messages": messages[:-1]}
+    return messages
 
 
 def figures(count: Count) -> str:
