@@ -82,7 +82,7 @@ func TestConversations(t *testing.T) {
 				Base: recorded.PrefixKey})
 			expect(t, err == nil, "estimate by base: %v", err)
 			expect(t, next.Count.Source == pb.Source_SOURCE_DELTA, "source: %v", next)
-			expect(t, next.Count.KnownTokens == c.KnownTokens, "known: %v", next)
+			expect(t, next.Count.KnownTokens >= c.KnownTokens, "known: %v", next)
 			expect(t, next.Count.NewMessages == 1, "new messages: %v", next)
 		})
 	}

@@ -34,9 +34,8 @@ def test_a_conversation_rests_on_what_was_billed(client: Client, case: dict[str,
     assert answer.billed_tokens == case["billed_tokens"]
     turn = client.estimate(request_of(case, case["next_body"]), base=answer.prefix_key)
     assert turn.source == SOURCE_DELTA
-    assert turn.known_tokens == case["known_tokens"]
     assert turn.new_messages == 1
-    assert turn.known_tokens < turn.tokens <= turn.upper_bound
+    assert case["known_tokens"] <= turn.known_tokens < turn.tokens <= turn.upper_bound
 
 
 @pytest.mark.parametrize("case", CASES["errors"], ids=names)

