@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::{Margins, Profile};
 use crate::conversation::Format;
 use crate::rules::Rules;
+use crate::rules::gemini::Gemini;
 use crate::rules::generic::Generic;
 use crate::rules::media::MediaRules;
 use crate::{vocabulary, wire};
@@ -65,6 +66,7 @@ struct FamilyRow {
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RulesRow {
+    Gemini(Box<Gemini>),
     Generic(Generic),
 }
 
@@ -157,6 +159,7 @@ impl Profiles {
 impl FamilyRow {
     fn rules(&self) -> Arc<dyn Rules> {
         match &self.rules {
+            RulesRow::Gemini(rules) => Arc::new(rules.as_ref().clone()),
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
         }
     }
