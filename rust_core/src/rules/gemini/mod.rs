@@ -1,0 +1,297 @@
+//! What Gemini puts before the model, on the Developer API and on Vertex, by generation.
+//!
+//! Text is counted part by part. Tools, calls and results are rendered as the model reads them,
+//! which differs by generation and host: see the modules. No part of this is published; it was
+//! found by comparing recorded bills with renderings.
+
+mod leaves;
+mod markup;
+mod python;
+mod schema;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use crate::conversation::{
+    Format, Function, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall, ToolResult,
+};
+use crate::status::Status;
+use leaves::Scope;
+
+/// The rules of one generation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gemini {
+    /// On the Developer API, and wherever it is not known.
+    api: Dialect,
+    /// On Vertex.
+    vertex: Dialect,
+}
+
+/// How one host bills one generation, in tokens unless said otherwise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dialect {
+    /// How tools, calls and results are written.
+    style: Style,
+    /// Added to every content.
+    per_content: u32,
+    /// Added to a system instruction that has a role.
+    per_system_role: u32,
+    /// Added to one that has none.
+    per_bare_system: u32,
+    /// Added for a response schema.
+    per_schema: u32,
+    /// A response schema's leaves are billed, unless it is a JSON schema.
+    schema_leaves: bool,
+    /// What a thought signature on a call costs.
+    call_signature: Signature,
+    /// What a thought signature on other parts costs.
+    text_signature: Signature,
+}
+
+/// How tools, calls and results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Style {
+    /// As Python.
+    Python,
+    /// Between control tokens.
+    Markup,
+    /// Leaves, types among them.
+    Leaves,
+    /// Leaves without types.
+    BareLeaves,
+    /// Leaves and keywords.
+    Keywords,
+}
+
+/// The tokens of a signature by its length, in tokens a base64 character.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signature {
+    /// Up to so many characters it costs nothing.
+    free: u32,
+    /// The best estimate.
+    rate: f64,
+    /// The most that was seen.
+    most: f64,
+}
+
+/// Texts that are tokenised one by one, and the control tokens between them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Rendering {
+    texts: Vec<String>,
+    extra: u32,
+}
+
+impl Rendering {
+    /// Goes on with a text.
+    fn push(&mut self, text: &str) {
+        match self.texts.last_mut() {
+            Some(last) => last.push_str(text),
+            None => self.texts.push(text.into()),
+        }
+    }
+
+    /// A control token, after which a new text begins.
+    fn mark(&mut self) {
+        self.extra += 1;
+        self.texts.push(String::new());
+    }
+
+    /// A text between control tokens.
+    fn string(&mut self, text: &str) {
+        self.mark();
+        self.push(text);
+        self.mark();
+    }
+
+    fn add_to(&self, tally: &mut Tally, kind: Kind, context: &Context<'_>) -> Result<(), Status> {
+        let mut tokens = self.extra;
+        for text in &self.texts {
+            tokens = tokens.saturating_add(context.count(text)?);
+        }
+        context.add_frame(tally, kind, tokens);
+        Ok(())
+    }
+}
+
+impl From<String> for Rendering {
+    fn from(text: String) -> Self {
+        Self { texts: vec![text], extra: 0 }
+    }
+}
+
+impl Rules for Gemini {
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
+        let dialect = self.dialect(context.format);
+        let mut tally = Tally::default();
+        for message in &preamble.system {
+            let has_role = preamble.system_has_role;
+            let frame = if has_role { dialect.per_system_role } else { dialect.per_bare_system };
+            tally.add(Kind::Overhead, frame, frame);
+            dialect.parts(&mut tally, message, context)?;
+        }
+        for tool in &preamble.tools {
+            match tool {
+                Tool::Function(function) => {
+                    dialect.declaration(function).add_to(&mut tally, Kind::Tools, context)?;
+                }
+                Tool::Other(value) => {
+                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                    context.add_text(&mut tally, Kind::Tools, &value.to_string())?;
+                }
+            }
+        }
+        if let Some(response) = &preamble.response_schema {
+            dialect.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
+        }
+        for (_, value) in &preamble.other {
+            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
+        }
+        Ok(tally)
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let dialect = self.dialect(context.format);
+        let mut tally = Tally::default();
+        tally.add(Kind::Overhead, dialect.per_content, dialect.per_content);
+        if !message.name.is_empty() {
+            context.add_text(&mut tally, Kind::Overhead, &message.name)?;
+        }
+        dialect.parts(&mut tally, message, context)?;
+        Ok(tally)
+    }
+}
+
+impl Gemini {
+    const fn dialect(&self, format: Format) -> &Dialect {
+        match format {
+            Format::GeminiVertex => &self.vertex,
+            _ => &self.api,
+        }
+    }
+}
+
+impl Dialect {
+    fn parts(
+        &self,
+        tally: &mut Tally,
+        message: &Message,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let mut before = None;
+        for part in &message.parts {
+            match part {
+                Part::Signature(signature) => self.signature(tally, signature, before),
+                part => self.part(tally, message.role, part, context)?,
+            }
+            before = Some(part);
+        }
+        Ok(())
+    }
+
+    fn part(
+        &self,
+        tally: &mut Tally,
+        role: Role,
+        part: &Part,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        match part {
+            Part::Text(text) => context.add_text(tally, text_of(role), text),
+            // The signature of a thought is free, its text is not.
+            Part::Reasoning(reasoning) => context.add_text(tally, Kind::Reasoning, &reasoning.text),
+            Part::Media(media) => {
+                context.add_media(tally, media);
+                Ok(())
+            }
+            Part::ToolCall(call) => self.call(call).add_to(tally, Kind::ToolCalls, context),
+            Part::ToolResult(result) => self.result(tally, result, context),
+            Part::Signature(_) => Ok(()),
+            Part::Other(value) => {
+                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                context.add_text(tally, text_of(role), &value.to_string())
+            }
+        }
+    }
+
+    /// A result is a JSON value; texts of the typed form stand in it as Google's SDKs put them.
+    fn result(
+        &self,
+        tally: &mut Tally,
+        result: &ToolResult,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let mut response = Value::Null;
+        let mut texts = String::new();
+        for part in &result.parts {
+            match part {
+                Part::Other(value) if response.is_null() => response = value.clone(),
+                Part::Text(text) => texts.push_str(text),
+                part => self.part(tally, Role::Tool, part, context)?,
+            }
+        }
+        if response.is_null() {
+            let key = if result.is_error { "error" } else { "result" };
+            response = serde_json::json!({ key: texts });
+        }
+        self.exchange("response", &result.name, &response).add_to(tally, Kind::ToolResults, context)
+    }
+
+    fn signature(&self, tally: &mut Tally, signature: &str, before: Option<&Part>) {
+        let rule = match before {
+            Some(Part::ToolCall(_)) => self.call_signature,
+            _ => self.text_signature,
+        };
+        let length = signature.len() as f64;
+        let billed = if length > f64::from(rule.free) { length * rule.rate } else { 0.0 };
+        tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
+        tally.add(Kind::Reasoning, billed.round() as u32, (length * rule.most).ceil() as u32);
+    }
+
+    fn declaration(&self, function: &Function) -> Rendering {
+        match self.style {
+            Style::Python => python::declaration(function).into(),
+            Style::Markup => markup::declaration(function),
+            _ => leaves::of_function(function, self.scope()),
+        }
+    }
+
+    fn call(&self, call: &ToolCall) -> Rendering {
+        match serde_json::from_str(&call.arguments) {
+            Ok(arguments) => self.exchange("call", &call.name, &arguments),
+            Err(_) => format!("{} {}", call.name, call.arguments).into(),
+        }
+    }
+
+    /// A call or a response.
+    fn exchange(&self, kind: &str, name: &str, content: &Value) -> Rendering {
+        match self.style {
+            Style::Python if kind == "call" => python::call(name, content).into(),
+            Style::Python => python::response(name, content).into(),
+            Style::Markup => markup::exchange(kind, name, content),
+            _ => leaves::of_value(name, content),
+        }
+    }
+
+    fn schema(&self, response: &ResponseSchema) -> Rendering {
+        let mut rendering = if self.schema_leaves && !response.json_schema {
+            leaves::of_schema(&response.schema, self.scope())
+        } else {
+            Rendering::default()
+        };
+        rendering.extra += self.per_schema;
+        rendering
+    }
+
+    fn scope(&self) -> Scope {
+        Scope {
+            types: self.style == Style::Leaves,
+            everything: self.style == Style::Keywords,
+            is_response: false,
+        }
+    }
+}
