@@ -10,6 +10,7 @@ use super::{Margins, Profile};
 use crate::conversation::Format;
 use crate::rules::Rules;
 use crate::rules::generic::Generic;
+use crate::rules::harmony::Harmony;
 use crate::rules::media::MediaRules;
 use crate::rules::openai::OpenAi;
 use crate::{vocabulary, wire};
@@ -67,6 +68,7 @@ struct FamilyRow {
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RulesRow {
     Generic(Generic),
+    Harmony(Harmony),
     Openai(Box<OpenAi>),
 }
 
@@ -160,6 +162,7 @@ impl FamilyRow {
     fn rules(&self) -> Arc<dyn Rules> {
         match &self.rules {
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
+            RulesRow::Harmony(rules) => Arc::new(rules.clone()),
             RulesRow::Openai(rules) => Arc::new((**rules).clone()),
         }
     }

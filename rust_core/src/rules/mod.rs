@@ -4,6 +4,7 @@
 //! new. Constants live in the profile table; code is only what a table can't say.
 
 pub mod generic;
+pub mod harmony;
 pub mod media;
 pub mod openai;
 pub mod tally;
