@@ -282,11 +282,14 @@ pub fn choice(value: Value) -> Result<ToolChoice, Status> {
     }
 }
 
-/// The schema of a `response_format` or `text.format`; other formats have none.
+/// The schema of a `response_format` or `text.format`. JSON without a schema has `null` for one:
+/// hosts of gpt-oss bill it. Text has none.
 pub fn response_schema(format: Option<Fields>) -> Result<Option<ResponseSchema>, Status> {
     let Some(mut format) = format else { return Ok(None) };
-    if format.string("type")?.as_deref() != Some("json_schema") {
-        return Ok(None);
+    match format.string("type")?.as_deref() {
+        Some("json_schema") => {}
+        Some("json_object") => return Ok(Some(ResponseSchema::default())),
+        _ => return Ok(None),
     }
     let mut fields = format.object("json_schema")?.unwrap_or(format);
     let name = fields.string("name")?.unwrap_or_default();

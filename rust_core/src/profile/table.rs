@@ -11,6 +11,7 @@ use crate::conversation::Format;
 use crate::rules::Rules;
 use crate::rules::gemini::Gemini;
 use crate::rules::generic::Generic;
+use crate::rules::harmony::Harmony;
 use crate::rules::media::MediaRules;
 use crate::rules::openai::OpenAi;
 use crate::{vocabulary, wire};
@@ -71,6 +72,7 @@ struct FamilyRow {
 enum RulesRow {
     Gemini(Box<Gemini>),
     Generic(Generic),
+    Harmony(Harmony),
     Openai(Box<OpenAi>),
 }
 
@@ -165,6 +167,7 @@ impl FamilyRow {
         match &self.rules {
             RulesRow::Gemini(rules) => Arc::new(rules.as_ref().clone()),
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
+            RulesRow::Harmony(rules) => Arc::new(rules.clone()),
             RulesRow::Openai(rules) => Arc::new((**rules).clone()),
         }
     }

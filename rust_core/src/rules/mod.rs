@@ -5,6 +5,7 @@
 
 pub mod gemini;
 pub mod generic;
+pub mod harmony;
 pub mod media;
 pub mod openai;
 pub mod tally;

@@ -23,10 +23,25 @@ use typescript::Style;
 pub struct OpenAi {
     /// How declarations of tools are written.
     style: Style,
+    /// Encrypted thinking that is sent back.
+    encrypted: Encrypted,
     /// Chat Completions.
     chat: Interface,
     /// Responses.
     responses: Interface,
+}
+
+/// What encrypted thinking costs within a loop of tool calls; that of earlier turns is dropped by
+/// the provider, but a message doesn't tell which it is. Summaries aren't billed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Encrypted {
+    /// Characters that cost nothing: the envelope.
+    envelope: u32,
+    /// Tokens for each further character.
+    per_character: f64,
+    /// The most tokens for a character.
+    most_per_character: f64,
 }
 
 /// Constants of one interface, in tokens. Those named `…_slack` widen only the bound: they are
@@ -104,7 +119,8 @@ impl Rules for OpenAi {
         }
         let system = preamble.system.first().map(last_text);
         interface.tools(&mut tally, preamble, system, self.style, context)?;
-        if let Some(response) = &preamble.response_schema {
+        if let Some(response) = preamble.response_schema.as_ref().filter(|it| !it.schema.is_null())
+        {
             let beside_tools = !preamble.tools.is_empty();
             interface.schema(&mut tally, response, system, beside_tools, context)?;
         }
@@ -122,7 +138,7 @@ impl Rules for OpenAi {
             return Ok(tally);
         }
         if is_reasoning(message) {
-            return interface.reasoning(message, context);
+            return self.reasoning(message, context);
         }
         context.add_frame(&mut tally, Kind::Overhead, interface.message);
         if !message.name.is_empty() {
@@ -135,8 +151,29 @@ impl Rules for OpenAi {
 }
 
 impl OpenAi {
+    fn reasoning(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        for part in &message.parts {
+            if let Part::Reasoning(reasoning) = part {
+                tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
+                let summary = context.count(&reasoning.text)?;
+                tally.add(Kind::Reasoning, 0, summary);
+                self.encrypted.add(&mut tally, reasoning.signature.len());
+            }
+        }
+        Ok(tally)
+    }
+
     fn interface(&self, context: &Context<'_>) -> &Interface {
         if context.format == Format::OpenaiResponses { &self.responses } else { &self.chat }
+    }
+}
+
+impl Encrypted {
+    fn add(&self, tally: &mut Tally, length: usize) {
+        let beyond = length.saturating_sub(self.envelope as usize) as f64;
+        let most = (length as f64 * self.most_per_character).ceil() as u32;
+        tally.add(Kind::Reasoning, (beyond * self.per_character) as u32, most);
     }
 }
 
@@ -273,12 +310,6 @@ impl Interface {
         let names = self.call_names * context.count(&call.name)?
             + self.call_full_names * context.count(&full_name(&call.name))?;
         Ok(self.call + names + arguments)
-    }
-
-    fn reasoning(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
-        let mut tally = Tally::default();
-        content(&mut tally, Kind::Reasoning, &message.parts, context)?;
-        Ok(tally)
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Style {
     /// Strict tools show more: title and description of the parameters' own schema, and bounds
     /// of numbers.
     pub strict_shows_more: bool,
+    /// gpt-oss: a space before the parameters' brace, and integers are numbers.
+    pub harmony: bool,
 }
 
 /// Writes schemas into a text.
@@ -89,7 +91,7 @@ impl<'a> Writer<'a> {
         let title = text_of(schema, "title").filter(|_| self.strict);
         let described = self.style.own_description || self.strict;
         let description = text_of(schema, "description").filter(|_| described);
-        self.push("(_:");
+        self.push(if self.style.harmony { "(_: " } else { "(_:" });
         if title.is_some() || description.is_some() {
             self.push(" ");
             self.comment(title.unwrap_or_default());
@@ -141,6 +143,7 @@ impl<'a> Writer<'a> {
                 _ => self.push("object"),
             },
             "array" => self.array(fields.get("items"), references),
+            "integer" if self.style.harmony => self.push("number"),
             _ => self.push(name),
         }
     }
