@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Turn, assistant, engine, prompt, user};
-use tokencount_core::wire::{Message, Source};
+use tokencount_core::wire::{Count, Message, Source};
 
 #[test]
 fn an_unknown_prompt_is_estimated_and_its_parts_add_up() {
@@ -192,4 +192,22 @@ fn another_model_does_not_continue_a_prefix() {
     let mut next = Turn::after(&first.prefix_key, [user("Two")]);
     next.prompt.model = "claude-sonnet-4-5".into();
     assert_eq!(engine.try_estimate(&next).unwrap_err().reason_name(), "PREFIX_UNKNOWN");
+}
+
+#[test]
+fn a_base_keeps_the_parts_of_the_preamble_that_are_not_sent_again() {
+    let engine = engine();
+    let mut first = prompt("gpt-4o", [user("One")]);
+    first.system = vec![common::text("Answer in one word, whatever you are asked, and never in two.")];
+    first.tools = vec![common::tool("lookup")];
+    let first = engine.estimate(&Turn::full(first));
+    let plain = engine.estimate(&Turn::after(&first.prefix_key, [user("Two")]));
+
+    let mut more_tools = Turn::after(&first.prefix_key, [user("Two")]);
+    more_tools.prompt.tools = vec![common::tool("lookup"), common::tool("store")];
+    let more_tools = engine.estimate(&more_tools);
+    assert!(more_tools.tokens > plain.tokens, "{} {}", more_tools.tokens, plain.tokens);
+    let system = |count: &Count| count.breakdown.expect("every count has a breakdown").system;
+    assert_eq!(system(&more_tools), system(&plain));
+    common::assert_adds_up(&more_tools);
 }

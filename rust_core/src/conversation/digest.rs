@@ -73,7 +73,7 @@ pub fn tenant_id(secret: &[u8; 32], tenant: &str) -> Digest {
 
 fn truncate(hasher: &Hasher) -> Digest {
     let mut digest = [0; 16];
-    hasher.finalize_xof().fill(&mut digest);
+    digest.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     digest
 }
 

@@ -7,7 +7,7 @@ use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
 use crate::conversation::{Conversation, Format, Preamble, provider, typed};
 use crate::profile::Profile;
-use crate::rules::{Context, Tally};
+use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
 use crate::wire::{self, ErrorReason};
 
@@ -126,6 +126,10 @@ impl Engine {
         };
         let found = self.resolve(&conversation, base.as_ref().map(|(_, state)| state));
         let (profile, format, warning) = found.map_err(|error| error.inside(field))?;
+        if base.is_some() && format == Format::OpenaiChat {
+            // Behind a prefix nothing leads: these are instructions in the middle.
+            conversation.messages.splice(..0, conversation.preamble.system.drain(..));
+        }
         if field == "typed" {
             let messages = conversation.messages.into_iter();
             conversation.messages =
@@ -153,15 +157,16 @@ impl Engine {
         let digester = Digester::new(&self.secret, call.tenant, &profile.name, format);
         let checkpoint = || call.checkpoint();
         let context = Context { profile: &profile, format, checkpoint: &checkpoint };
+        let digest = digester.preamble(&conversation.preamble);
+        let sent = || profile.rules.preamble(&conversation.preamble, &context);
         let preamble = match &base {
             Some((key, state)) if conversation.preamble == Preamble::default() => {
                 (key.preamble, Tally::from(&state.preamble))
             }
-            _ => {
-                let digest = digester.preamble(&conversation.preamble);
-                let count = || profile.rules.preamble(&conversation.preamble, &context);
-                (digest, self.counted(digest, count)?)
+            Some((key, state)) if digest != key.preamble => {
+                replaced(&digester, key, state, (digest, self.counted(digest, sent)?))
             }
+            _ => (digest, self.counted(digest, sent)?),
         };
         let mut messages = Vec::with_capacity(conversation.messages.len());
         for message in &conversation.messages {
@@ -228,6 +233,29 @@ impl Engine {
             Err(unknown_prefix())
         }
     }
+}
+
+/// The preamble of a prompt that continues a prefix and brings parts of its own: each kind that it
+/// brings replaces the prefix's, so that leaving one out never lowers the count.
+fn replaced(
+    digester: &Digester,
+    key: &PrefixKey,
+    state: &State,
+    (digest, sent): (Digest, Tally),
+) -> (Digest, Tally) {
+    let before = Tally::from(&state.preamble);
+    let brings_all = Kind::ALL.into_iter().all(|kind| before.of(kind) == 0 || sent.of(kind) > 0);
+    if brings_all {
+        return (digest, sent);
+    }
+    let mut merged = Tally::default();
+    merged.caveats = sent.caveats;
+    merged.caveats.insert(before.caveats);
+    for kind in Kind::ALL {
+        let from = if sent.of(kind) > 0 { &sent } else { &before };
+        merged.add(kind, from.of(kind), from.bound_of(kind));
+    }
+    (digester.extend(&key.preamble, &digest), merged)
 }
 
 /// `FAILED_PRECONDITION`: the same answer whether the prefix never was or belongs to someone else.

@@ -116,6 +116,11 @@ pub fn text(text: &str) -> wire::Part {
     wire::Part { content: Some(Content::Text(text.into())) }
 }
 
+pub fn tool(name: &str) -> wire::Tool {
+    let parameters = r#"{"type":"object","properties":{"key":{"type":"string"}}}"#;
+    wire::Tool { name: name.into(), parameters: parameters.into(), ..wire::Tool::default() }
+}
+
 fn message(role: wire::Role, content: &str) -> wire::Message {
     wire::Message { role: role as i32, parts: vec![text(content)], ..wire::Message::default() }
 }
