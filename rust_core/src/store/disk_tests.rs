@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
+    sync::atomic::Ordering,
     thread,
     time::Duration,
 };
@@ -14,6 +15,7 @@ use super::{
     DiskStore, Store, StoreError, StoreOptions,
     contract::{TTL, TestClock, pair},
     lmdb::Layout,
+    writer::Pending,
 };
 
 /// Tells the child process of a test which directory to use.
@@ -66,6 +68,24 @@ fn a_soft_put_is_committed_by_itself() {
     while store.stats().unwrap().entries == 0 {
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn while_the_writer_is_behind_soft_puts_are_dropped_and_counted() {
+    let options = TestClock::new().options(1 << 24);
+    let pending = Pending::new(0, usize::MAX); // and no writer at all
+    let record = |n: u64| vec![pair(n.to_be_bytes(), [1; 1016])];
+    for n in 0..10_000 {
+        pending.put(record(n), &options).unwrap();
+    }
+    assert_eq!(pending.dropped.load(Ordering::Relaxed), 10_000 - (8 << 10));
+    assert!(pending.get(&8191_u64.to_be_bytes()).is_some());
+    assert!(pending.get(&8192_u64.to_be_bytes()).is_none());
+    let batch = pending.next_batch().unwrap();
+    pending.settle(batch, &Ok(()));
+    assert!(pending.get(&8191_u64.to_be_bytes()).is_none(), "no longer pending");
+    pending.put(record(10_000), &options).unwrap();
+    assert!(pending.get(&10_000_u64.to_be_bytes()).is_some(), "room again");
 }
 
 #[test]

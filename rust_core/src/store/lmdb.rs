@@ -103,7 +103,9 @@ impl Tables {
             if let Some(found) = found.filter(|found| *found != u64::from(layout.format)) {
                 return heed::Result::Ok(CommitOrAbort::Abort(found as u32));
             }
-            meta.put(txn, FORMAT_KEY, &u64::from(layout.format).to_be_bytes())?;
+            if found.is_none() {
+                meta.put(txn, FORMAT_KEY, &u64::from(layout.format).to_be_bytes())?;
+            }
             let records = open.create_database::<Bytes, Bytes>(txn, Some("records"))?;
             let by_time = open.create_database::<Bytes, Bytes>(txn, Some("by_time"))?;
             Ok(CommitOrAbort::Commit((records, by_time, meta)))
