@@ -1,0 +1,16 @@
+//! Prepares at build time what would be slow or large to prepare at start.
+
+mod build {
+    pub mod classes;
+    pub mod vocabulary;
+}
+
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    build::classes::write(&out);
+    build::vocabulary::write(&out);
+}
