@@ -1,11 +1,18 @@
-//! Generates the messages of `proto/tokencount/v1` before the crate is compiled.
+//! Prepares at build time what would be slow or large to prepare at start.
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let proto = std::path::Path::new("../proto");
-    println!("cargo:rerun-if-changed=../proto");
-    let file = proto.join("tokencount/v1/token_counter_service.proto");
-    // protox compiles the proto files in Rust: no protoc has to be installed.
-    let descriptors = protox::compile([file], [proto])?;
-    prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
-    Ok(())
+mod build {
+    pub mod classes;
+    pub mod contract;
+    pub mod vocabulary;
+}
+
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    build::contract::write();
+    build::classes::write(&out);
+    build::vocabulary::write(&out);
 }

@@ -89,6 +89,12 @@ impl Status {
         Self { field: field.into(), ..Self::new(Code::InvalidArgument, reason, message) }
     }
 
+    /// `CANCELLED`: the caller went away.
+    #[must_use]
+    pub fn stopped() -> Self {
+        Self::new(Code::Cancelled, ErrorReason::Cancelled, "the caller went away")
+    }
+
     /// The same status with its field inside `parent`: `messages[0]` becomes `typed.messages[0]`.
     #[must_use]
     pub fn inside(mut self, parent: &str) -> Self {

@@ -3,9 +3,26 @@
 //! This module does no I/O and knows no model names. Text that looks like a special token
 //! (`<|endoftext|>`) is counted as the ordinary text that it is inside a user's message.
 
+mod cache;
+mod classes;
+mod counter;
+mod members;
+mod merge;
+mod pairs;
+mod piece;
+mod runs;
+mod scan;
+mod trie;
+mod truncate;
+mod vocabulary;
+
 use std::sync::LazyLock;
 
-use tiktoken_rs::CoreBPE;
+use counter::Counter;
+pub use merge::Stopped;
+use scan::Pattern;
+pub use truncate::Keep;
+use vocabulary::Vocabulary;
 
 /// A byte-pair encoding of `OpenAI`, by its public name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,11 +33,34 @@ pub enum Encoding {
     O200kBase,
     /// `gpt-oss`: the merges of `o200k_base` with more special tokens.
     O200kHarmony,
+    /// `text-davinci-002` and `-003`, the Codex models.
+    P50kBase,
+    /// The first GPT-3 models.
+    R50kBase,
+}
+
+macro_rules! file {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name))
+    };
+}
+
+static COUNTERS: [LazyLock<Counter>; counter::SLOTS] = [
+    LazyLock::new(|| load(0, Pattern::Cl100k, file!("cl100k.bin"), u32::MAX)),
+    LazyLock::new(|| load(1, Pattern::O200k, file!("o200k.bin"), u32::MAX)),
+    LazyLock::new(|| load(2, Pattern::P50k, file!("p50k.bin"), u32::MAX)),
+    // The same vocabulary before its runs of spaces were added.
+    LazyLock::new(|| load(3, Pattern::P50k, file!("p50k.bin"), 50_257)),
+];
+
+fn load(slot: usize, pattern: Pattern, file: &[u8], end_rank: u32) -> Counter {
+    Counter { slot, pattern, vocabulary: Vocabulary::load(file, end_rank) }
 }
 
 impl Encoding {
     /// Every encoding, in the order in which help and errors list them.
-    pub const ALL: [Self; 3] = [Self::Cl100kBase, Self::O200kBase, Self::O200kHarmony];
+    pub const ALL: [Self; 5] =
+        [Self::Cl100kBase, Self::O200kBase, Self::O200kHarmony, Self::P50kBase, Self::R50kBase];
 
     /// The public name, such as `o200k_base`.
     #[must_use]
@@ -29,6 +69,8 @@ impl Encoding {
             Self::Cl100kBase => "cl100k_base",
             Self::O200kBase => "o200k_base",
             Self::O200kHarmony => "o200k_harmony",
+            Self::P50kBase => "p50k_base",
+            Self::R50kBase => "r50k_base",
         }
     }
 
@@ -41,27 +83,54 @@ impl Encoding {
     /// The exact number of tokens of `text`.
     #[must_use]
     pub fn count(self, text: &str) -> usize {
-        self.bpe().count_ordinary(text)
+        let count = self.counter().count(text.as_bytes(), usize::MAX, &|| false);
+        count.unwrap_or_else(|Stopped| unreachable!("nothing asked to stop"))
     }
 
-    /// Loads every vocabulary, so that no request waits for it.
+    /// As [`Self::count`], asking `stop` every few KiB of text whether to go on.
+    pub fn count_until(self, text: &str, stop: &dyn Fn() -> bool) -> Result<usize, Stopped> {
+        self.counter().count(text.as_bytes(), usize::MAX, stop)
+    }
+
+    /// The exact number of tokens of `text` if it is at most `limit`. Otherwise `None`, as soon as
+    /// that is known.
+    #[must_use]
+    pub fn count_up_to(self, text: &str, limit: usize) -> Option<usize> {
+        let count = self.counter().count(text.as_bytes(), limit, &|| false);
+        count.ok().filter(|count| *count <= limit)
+    }
+
+    /// The exact number of tokens of each text.
+    #[must_use]
+    pub fn count_many<'a>(self, texts: impl IntoIterator<Item = &'a str>) -> Vec<usize> {
+        texts.into_iter().map(|text| self.count(text)).collect()
+    }
+
+    /// The start or the end of `text` that has at most `limit` tokens.
+    ///
+    /// It is cut between characters and between tokens of `text`, at the last such place, or at an
+    /// earlier one if what would be kept has more than `limit` tokens when it stands alone.
+    #[must_use]
+    pub fn truncate(self, text: &str, limit: usize, keep: Keep) -> &str {
+        truncate::truncate(self.counter(), text, limit, keep)
+    }
+
+    /// Loads the vocabularies of current models, side by side, so that no request waits for them.
+    /// Those of old models are loaded when first asked for.
     pub fn preload() {
-        for encoding in Self::ALL {
-            encoding.bpe();
-        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| Self::Cl100kBase.counter());
+            Self::O200kBase.counter();
+        });
     }
 
-    fn bpe(self) -> &'static CoreBPE {
-        static CL100K: LazyLock<CoreBPE> = LazyLock::new(|| load(tiktoken_rs::cl100k_base()));
-        static O200K: LazyLock<CoreBPE> = LazyLock::new(|| load(tiktoken_rs::o200k_base()));
-        match self {
-            Self::Cl100kBase => &CL100K,
+    fn counter(self) -> &'static Counter {
+        &COUNTERS[match self {
+            Self::Cl100kBase => 0,
             // Only the special tokens differ, and none is counted as special here.
-            Self::O200kBase | Self::O200kHarmony => &O200K,
-        }
+            Self::O200kBase | Self::O200kHarmony => 1,
+            Self::P50kBase => 2,
+            Self::R50kBase => 3,
+        }]
     }
-}
-
-fn load<E: std::fmt::Debug>(vocabulary: Result<CoreBPE, E>) -> CoreBPE {
-    vocabulary.expect("the vocabulary is part of the binary")
 }

@@ -23,8 +23,7 @@ impl Call<'_> {
     /// Fails when the call need not go on.
     pub fn checkpoint(&self) -> Result<(), Status> {
         if self.cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            let message = "the caller went away";
-            return Err(Status::new(Code::Cancelled, ErrorReason::Cancelled, message));
+            return Err(Status::stopped());
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             let message = "the deadline passed before the count was done";

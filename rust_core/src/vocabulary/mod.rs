@@ -3,12 +3,13 @@
 mod characters;
 mod gemma;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub use characters::Characters;
 pub use gemma::Gemma4;
 
-use crate::bpe::Encoding;
+use crate::bpe::{Encoding, Stopped};
 use crate::status::Status;
 
 /// Counts the tokens of plain text in one vocabulary.
@@ -57,7 +58,17 @@ impl Counter for Encoding {
     }
 
     fn count(&self, text: &str, checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
-        checkpoint()?;
-        Ok(Encoding::count(*self, text) as u32)
+        let stopped_by = Cell::new(None);
+        let stop = || match checkpoint() {
+            Ok(()) => false,
+            Err(status) => {
+                stopped_by.set(Some(status));
+                true
+            }
+        };
+        match self.count_until(text, &stop) {
+            Ok(count) => Ok(count as u32),
+            Err(Stopped) => Err(stopped_by.take().unwrap_or_else(Status::stopped)),
+        }
     }
 }

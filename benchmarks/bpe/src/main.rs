@@ -1,0 +1,153 @@
+//! `bench-bpe DIR`: how fast the core counts, beside other exact counters.
+//!
+//! Every document size runs in processes of its own, so that "cold" is what it says: the first
+//! count of these documents in the process, after a warm-up on other text. Each is run several
+//! times and the median is shown. All counters run one after another on the same core; only
+//! ratios within one run mean anything. The last line takes documents of 8 kB, cold.
+
+mod counters;
+mod documents;
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use counters::{Count, ENCODINGS, NAMES, TIKTOKEN, TOKTOK};
+
+/// Processes for each document size.
+const RUNS: usize = 5;
+/// Passes over a file, of which the fastest is its warm time.
+const WARM_PASSES: usize = 5;
+const SIZES: [(&str, usize); 3] = [("400 B", 400), ("8 kB", 8000), ("whole", usize::MAX)];
+const WARM_UP: &str = include_str!("main.rs");
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match &arguments[1..] {
+        [directory] => report(directory),
+        [directory, size] => measure(Path::new(directory), size.parse().expect("a size")),
+        _ => eprintln!("usage: bench-bpe DIRECTORY"),
+    }
+}
+
+/// One process's part: a line `encoding TAB file TAB counter TAB cold TAB warm` (MB/s) each.
+fn measure(directory: &Path, size: usize) {
+    let files = documents::corpus(directory);
+    for encoding in ENCODINGS {
+        let counters = counters::load(encoding);
+        for file in &files {
+            let documents = documents::cut(&file.text, size);
+            let mut expected = None;
+            for (name, count) in NAMES.iter().zip(&counters) {
+                let (cold, warm) = time(count, &documents, &mut expected, &file.name);
+                let rate = |seconds: f64| file.text.len() as f64 / 1e6 / seconds;
+                let (cold, warm) = (rate(cold), rate(warm));
+                println!("{}\t{}\t{name}\t{cold}\t{warm}", encoding.name(), file.name);
+            }
+        }
+    }
+}
+
+/// Seconds for the first pass over the documents and for the fastest later one.
+fn time(count: &Count, documents: &[&str], expected: &mut Option<Vec<usize>>, file: &str) -> (f64, f64) {
+    let pass = || {
+        let start = Instant::now();
+        let counts: Vec<usize> = documents.iter().map(|text| count(black_box(text))).collect();
+        (start.elapsed().as_secs_f64(), counts)
+    };
+    for _ in 0..3 {
+        black_box(count(WARM_UP));
+    }
+    let (cold, counts) = pass();
+    let expected = expected.get_or_insert_with(|| counts.clone());
+    assert_eq!(*expected, counts, "the counters differ on {file}");
+    let warm = (0..WARM_PASSES).map(|_| pass().0).fold(f64::MAX, f64::min);
+    (cold, warm)
+}
+
+/// Cold and warm rates of every run, by encoding, file and counter.
+type Rates = BTreeMap<(String, String), BTreeMap<String, Vec<(f64, f64)>>>;
+
+fn run(directory: &str, size: usize) -> Rates {
+    let program = std::env::current_exe().expect("a program knows its path");
+    let mut rates = Rates::new();
+    for _ in 0..RUNS {
+        let output = Command::new(&program).args([directory, &size.to_string()]).output();
+        let output = output.expect("the program runs itself");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let row = rates.entry((fields[0].into(), fields[1].into())).or_default();
+            let number = |field: &str| field.parse().expect("a rate");
+            row.entry(fields[2].into()).or_default().push((number(fields[3]), number(fields[4])));
+        }
+    }
+    rates
+}
+
+fn report(directory: &str) {
+    println!("MB/s, cold / warm; the counts of all counters agree");
+    let mut ratios: [Vec<f64>; NAMES.len()] = Default::default();
+    for (name, size) in SIZES {
+        println!("\ndocuments: {name}\n{:34}{}", "", NAMES.map(|name| format!("{name:>18}")).concat());
+        for ((encoding, file), row) in run(directory, size) {
+            let columns = NAMES.map(|name| {
+                let (cold, warm): (Vec<f64>, Vec<f64>) = row[name].iter().copied().unzip();
+                (median(cold), median(warm))
+            });
+            let shown = columns.map(|(cold, warm)| format!("{cold:>10.1} /{warm:>6.1}"));
+            println!("{encoding:12}{file:22}{}", shown.concat());
+            if size == 8000 {
+                (0..NAMES.len()).for_each(|i| ratios[i].push(columns[0].0 / columns[i].0));
+            }
+        }
+    }
+    worst();
+    let [tiktoken, toktok] = [TIKTOKEN, TOKTOK].map(|i| {
+        let least = ratios[i].iter().copied().fold(f64::MAX, f64::min);
+        format!("min {least:.2} median {:.2}", median(ratios[i].clone()))
+    });
+    println!("\nratio toktok-rs {toktok}; tiktoken-rs {tiktoken}");
+}
+
+/// The worst texts, and how the time grows with their length.
+fn worst() {
+    let sizes: Vec<usize> = (16..=22).map(|bits| 1 << bits).collect();
+    println!("\nworst texts: ns/byte at 1 MB, then ours from 64 kB to 4 MB and the worst doubling");
+    for encoding in ENCODINGS {
+        let counters = counters::load(encoding);
+        for (i, (name, text)) in documents::worst(1 << 20).iter().enumerate() {
+            let [ours, toktok] = [0, TOKTOK].map(|i| fastest(&counters[i], text));
+            assert_eq!(counters[0](text), counters[TOKTOK](text), "the counters differ on {name}");
+            let times: Vec<f64> = sizes
+                .iter()
+                .map(|size| fastest(&counters[0], &documents::worst(*size)[i].1))
+                .collect();
+            let growth = times.windows(2).map(|pair| 2.0 * pair[1] / pair[0]).fold(0.0, f64::max);
+            let shown: String = times.iter().map(|time| format!("{time:7.2}")).collect();
+            println!(
+                "{:12}{name:12} ours {ours:6.2}  toktok-rs {toktok:6.2}  ratio {:4.2} |{shown} | x{growth:.2}",
+                encoding.name(),
+                ours / toktok,
+            );
+        }
+    }
+}
+
+/// ns/byte of the fastest of several counts.
+fn fastest(count: &Count, text: &str) -> f64 {
+    let once = || {
+        let start = Instant::now();
+        black_box(count(black_box(text)));
+        start.elapsed().as_secs_f64() * 1e9 / text.len() as f64
+    };
+    (0..7).map(|_| once()).fold(f64::MAX, f64::min)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+}

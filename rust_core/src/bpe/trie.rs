@@ -1,0 +1,121 @@
+//! The longest token that a text begins with.
+//!
+//! A trie that takes two bytes a step, in one hash table of 8-byte slots. The number of a node is
+//! the number of the slot that leads to it, so a step is one multiplication and one load.
+
+/// No token.
+pub const NONE: u32 = (1 << 18) - 1;
+
+/// The node above all others; not the number of any slot.
+pub const ROOT: usize = 1 << 20;
+/// The symbol of a single byte, which ends a token of odd length, is the byte plus this.
+const ODD: usize = 1 << 16;
+
+// A slot, from the lowest bit: token (18), has pairs below (1), has a single byte below (1),
+// symbol (17), parent (21). An empty slot is 0; a full one can't be, since its parent and symbol
+// are never both 0 (see `Trie::new`).
+const PAIRS_BELOW: u64 = 1 << 18;
+const ODD_BELOW: u64 = 1 << 19;
+const KEY_SHIFT: u32 = 20;
+
+/// See the module.
+pub struct Trie {
+    slots: Box<[u64]>,
+    shift: u32,
+}
+
+impl Trie {
+    /// An empty trie of `1 << bits` slots, of which at most four fifths should be used.
+    pub fn new(bits: u32) -> Self {
+        assert!(1 << bits <= ROOT, "a node's number fits its field");
+        Self { slots: vec![0; 1 << bits].into_boxed_slice(), shift: 64 - bits }
+    }
+
+    /// The node two bytes below `node`, made with `token` if there is none yet.
+    pub fn add_pair(&mut self, node: usize, pair: [u8; 2], token: u32) -> usize {
+        self.mark(node, PAIRS_BELOW);
+        self.add(node, pair_symbol(pair), token)
+    }
+
+    /// Makes `token` the one that ends a byte below `node`.
+    pub fn add_odd(&mut self, node: usize, byte: u8, token: u32) {
+        self.mark(node, ODD_BELOW);
+        self.add(node, odd_symbol(byte), token);
+    }
+
+    fn mark(&mut self, node: usize, flag: u64) {
+        if node != ROOT {
+            self.slots[node] |= flag;
+        }
+    }
+
+    fn add(&mut self, node: usize, symbol: usize, token: u32) -> usize {
+        let key = key(node, symbol);
+        let mut slot = self.home(key);
+        while self.slots[slot] != 0 {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.slots[slot] = key << KEY_SHIFT | u64::from(token);
+        slot
+    }
+
+    /// The longest token that `text` begins with; `single`, the token of its first byte, if no
+    /// longer one.
+    #[inline]
+    pub fn longest(&self, text: &[u8], single: u32) -> u32 {
+        let mut longest = single;
+        let mut node = ROOT;
+        let mut below = PAIRS_BELOW;
+        let mut rest = text;
+        while below & PAIRS_BELOW != 0
+            && let [a, b, after @ ..] = rest
+        {
+            let Some((slot, content)) = self.find(key(node, pair_symbol([*a, *b]))) else { break };
+            let token = content as u32 & NONE;
+            longest = if token == NONE { longest } else { token };
+            (node, below, rest) = (slot, content, after);
+        }
+        if below & ODD_BELOW != 0
+            && let [a, ..] = rest
+            && let Some((_, content)) = self.find(key(node, odd_symbol(*a)))
+        {
+            longest = content as u32 & NONE;
+        }
+        longest
+    }
+
+    #[inline]
+    fn find(&self, key: u64) -> Option<(usize, u64)> {
+        let mut slot = self.home(key);
+        loop {
+            let content = self.slots[slot];
+            if content >> KEY_SHIFT == key {
+                return Some((slot, content));
+            }
+            if content == 0 {
+                return None;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+    }
+}
+
+#[inline]
+fn key(node: usize, symbol: usize) -> u64 {
+    (node as u64) << 17 | symbol as u64
+}
+
+#[inline]
+fn pair_symbol(pair: [u8; 2]) -> usize {
+    u16::from_be_bytes(pair) as usize
+}
+
+#[inline]
+fn odd_symbol(byte: u8) -> usize {
+    ODD | byte as usize
+}

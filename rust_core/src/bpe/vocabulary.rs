@@ -1,0 +1,169 @@
+//! One vocabulary's tables, filled from the file that the build has prepared.
+
+use super::members::Members;
+use super::pairs::{NO_MERGE, Pairs};
+use super::piece::{KEY_MAX, key};
+use super::trie::{self, ROOT, Trie};
+
+/// What is known of a token apart from its bytes.
+#[derive(Clone, Copy, Default)]
+struct Token {
+    /// The parts that its last merge joined; those of a single byte mean nothing.
+    left: u32,
+    right: u32,
+    /// The longest token that it begins with, apart from itself, or [`trie::NONE`].
+    shorter: u32,
+    /// Bytes.
+    length: u32,
+}
+
+/// The tables of one vocabulary.
+pub struct Vocabulary {
+    members: Members,
+    trie: Trie,
+    pairs: Pairs,
+    tokens: Vec<Token>,
+    single: [u32; 256],
+}
+
+impl Vocabulary {
+    /// Fills the tables with the tokens of `file` (see `build/vocabulary.rs`) below `end_rank`.
+    pub fn load(file: &[u8], end_rank: u32) -> Self {
+        // Tokens take 9 bytes and a few more in a file, and 2.2 slots of the trie.
+        let bits = usize::BITS - (file.len() / 12).leading_zeros();
+        let mut vocabulary = Self {
+            members: Members::new(bits - 1),
+            trie: Trie::new((bits + 2).min(20)),
+            pairs: Pairs::new(bits + 1),
+            tokens: vec![Token::default(); 1 << bits],
+            single: [0; 256],
+        };
+        let mut path = Path::new();
+        let mut rest = file;
+        while let [shared, added, split, a, b, c, d, e, f, after @ ..] = rest {
+            let (added, after) = after.split_at(*added as usize);
+            let rank = u32::from_le_bytes([*a, *b, *c, 0]);
+            let right = u32::from_le_bytes([*d, *e, *f, 0]);
+            path.follow(*shared as usize, added);
+            if rank < end_rank {
+                vocabulary.add(&mut path, rank, right, *split as usize);
+            }
+            rest = after;
+        }
+        vocabulary
+    }
+
+    fn add(&mut self, path: &mut Path, rank: u32, right: u32, split: usize) {
+        let length = path.length;
+        let shorter = path.ranks[1..length].iter().rev().find(|rank| **rank != trie::NONE);
+        let token = Token {
+            left: path.ranks[split],
+            right,
+            shorter: shorter.copied().unwrap_or(trie::NONE),
+            length: length as u32,
+        };
+        path.ranks[length] = rank;
+        path.add_to(&mut self.trie);
+        if length == 1 {
+            self.single[path.bytes[0] as usize] = rank;
+        } else {
+            self.pairs.insert(token.left, right, rank);
+        }
+        if length <= KEY_MAX {
+            self.members.insert(key(&path.bytes, 0, length));
+        }
+        self.tokens[rank as usize] = token;
+    }
+
+    /// The tokens that are single pieces of up to [`KEY_MAX`] bytes.
+    #[inline]
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// The longest token that `text` begins with; `text` isn't empty.
+    #[inline]
+    pub fn longest(&self, text: &[u8]) -> u32 {
+        self.trie.longest(text, self.single[text[0] as usize])
+    }
+
+    /// The longest token that `token` begins with apart from itself.
+    #[inline]
+    pub fn shorter(&self, token: u32) -> Option<u32> {
+        let shorter = self.tokens[token as usize].shorter;
+        (shorter != trie::NONE).then_some(shorter)
+    }
+
+    /// The number of bytes of `token`.
+    #[inline]
+    pub fn length(&self, token: u32) -> usize {
+        self.tokens[token as usize].length as usize
+    }
+
+    /// Whether merging the bytes of `left` and `right` gives these two tokens again.
+    ///
+    /// Goes backwards through the merges that made the two, last one first. What is left of them
+    /// beside their boundary at each point would have merged with each other, had that merge a
+    /// lower rank than the one that came next. Of equal ranks the leftmost merges first.
+    #[inline]
+    pub fn stay_apart(&self, mut left: u32, mut right: u32) -> bool {
+        let mut next = NO_MERGE;
+        loop {
+            if self.pairs.get(left, right) < next {
+                return false;
+            }
+            if left < 256 && right < 256 {
+                return true;
+            }
+            if left > right {
+                next = left;
+                left = self.tokens[left as usize].right;
+            } else {
+                next = right + 1;
+                right = self.tokens[right as usize].left;
+            }
+        }
+    }
+}
+
+/// The token being added and its way through the trie.
+struct Path {
+    bytes: [u8; 256],
+    length: usize,
+    /// How many bytes the trie already has a way for.
+    known: usize,
+    /// The rank of the token that is the first `n` bytes.
+    ranks: [u32; 256],
+    /// The trie's node at the first `2 * n` bytes.
+    nodes: [usize; 128],
+}
+
+impl Path {
+    fn new() -> Self {
+        Self { bytes: [0; 256], length: 0, known: 0, ranks: [trie::NONE; 256], nodes: [ROOT; 128] }
+    }
+
+    /// Keeps the first `shared` bytes and appends `added`.
+    fn follow(&mut self, shared: usize, added: &[u8]) {
+        self.length = shared + added.len();
+        self.bytes[shared..self.length].copy_from_slice(added);
+        self.ranks[shared + 1..=self.length].fill(trie::NONE);
+        self.known = self.known.min(shared);
+    }
+
+    /// Adds the token to `trie`. A node carries the token that ends there, or else the one that
+    /// ends a byte before, so that a walk needs no look at single bytes on its way.
+    fn add_to(&mut self, trie: &mut Trie) {
+        for depth in (self.known / 2 * 2 + 2..=self.length).step_by(2) {
+            let pair = [self.bytes[depth - 2], self.bytes[depth - 1]];
+            let ends_here = self.ranks[depth];
+            let token = if ends_here == trie::NONE { self.ranks[depth - 1] } else { ends_here };
+            self.nodes[depth / 2] = trie.add_pair(self.nodes[depth / 2 - 1], pair, token);
+        }
+        if self.length % 2 == 1 {
+            let node = self.nodes[self.length / 2];
+            trie.add_odd(node, self.bytes[self.length - 1], self.ranks[self.length]);
+        }
+        self.known = self.length;
+    }
+}
