@@ -11,21 +11,23 @@ from tests.server import Server
 from tokencount import Client, Conversation
 from tokencount.v1 import SOURCE_DELTA, SOURCE_ESTIMATED, SOURCE_EXACT
 
-QUESTION = {"role": "user", "content": "Name a river in Peru."}
+SYSTEM = {"role": "system", "content": "You teach geography."}
+QUESTION = {"role": "user", "content": "And one in Laos?"}
 ANSWER = {"role": "assistant", "content": "The Ucayali."}
 USAGE = {"prompt_tokens": 30, "completion_tokens": 6}
 
 
 def start(client: Client, about: str) -> Conversation:
-    system = {"role": "system", "content": f"You teach geography. {about}"}
-    return client.conversation({"model": "gpt-4o", "messages": [system, QUESTION]}, "openai_chat")
+    # The server is shared: without a question of its own, a test would find another one's bill.
+    question = {"role": "user", "content": f"Name a river in Peru, said {about}."}
+    return client.conversation({"model": "gpt-4o", "messages": [SYSTEM, question]}, "openai_chat")
 
 
 def test_turns_send_only_what_is_new(client: Client, request: pytest.FixtureRequest) -> None:
     conversation = start(client, request.node.name)
     assert conversation.estimate().source == SOURCE_ESTIMATED
     assert conversation.record(USAGE, ANSWER).billed_tokens == 30
-    conversation.add({"role": "user", "content": "And one in Laos?"})
+    conversation.add(QUESTION)
     turn = conversation.estimate(per_message=True)
     assert (turn.source, len(turn.messages)) == (SOURCE_DELTA, 1)
     assert 36 <= turn.known_tokens < turn.tokens
