@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message as Wire
+
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import usage_pb2
-
 from tokencountd import prompt as py
 
 _T = TypeVar("_T", bound=Wire)

@@ -9,7 +9,6 @@ from typing import Any, Self
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1 import usage_pb2
 from tokencount.v1.prompt_pb2 import ProviderRequest
-
 from tokencountd import _core, encode
 from tokencountd.answers import Count, Record
 from tokencountd.prompt import Format, Message, Prompt, Usage

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import grpc
 import grpc.aio
-from tokencount.v1 import token_counter_service_pb2
 
+from tokencount.v1 import token_counter_service_pb2
 from tokencountd import _core, logs, statuses
 from tokencountd.statuses import Refusal
 

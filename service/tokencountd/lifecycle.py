@@ -65,7 +65,7 @@ def open_engine(settings: Settings) -> _core.Engine:
     except OSError as error:
         raise StartError(f"can't open the store in {directory}: {error}") from error
     except ValueError as error:
-        raise StartError(f"{settings.profiles}: {error}") from error
+        raise StartError(f"{settings.profiles or 'profiles'}: {error}") from error
 
 
 def _read(path: Path) -> bytes:

@@ -23,7 +23,7 @@ PATIENCE = 30.0
 class Daemon:
     """A `tokencountd serve` process. A watchdog ends it, so that no test can hang on it."""
 
-    def __init__(self, directory: Path, *flags: str, **environ: str) -> None:
+    def __init__(self, directory: Path, *flags: str, longest: float = 60, **environ: str) -> None:
         self.log = directory / "log"
         program = [str(GATED)] if "GATE" in environ else ["-m", "tokencountd"]
         command = [sys.executable, *program, "serve", "--listen", "127.0.0.1:0"]
@@ -35,7 +35,7 @@ class Daemon:
                 text=True,
                 env={**os.environ, **environ},
             )
-        self._watchdog = threading.Timer(60, self.process.kill)
+        self._watchdog = threading.Timer(longest, self.process.kill)
         self._watchdog.start()
         assert self.process.stdout
         self.first_line = self.process.stdout.readline()
@@ -43,6 +43,7 @@ class Daemon:
         self.address = match[1] if match else ""
 
     def channel(self) -> grpc.Channel:
+        assert self.address, self.log.read_text()
         options = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
         return grpc.insecure_channel(self.address, options)
 
@@ -58,8 +59,9 @@ class Daemon:
             self._watchdog.cancel()
 
     def events(self) -> list[dict[str, Any]]:
-        """The log so far."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        """The log so far, without what gRPC itself prints when a call is cut off."""
+        lines = self.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line[0] == "{" and line.endswith("\n")]
 
     def event(self, message: str) -> dict[str, Any]:
         """The first event of that name; waits for it."""

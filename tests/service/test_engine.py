@@ -10,8 +10,8 @@ from typing import Any
 import grpc
 import pytest
 from support import words
-from tokencount.v1.token_counter_service_pb2 import CountMessagesRequest
 
+from tokencount.v1.token_counter_service_pb2 import CountMessagesRequest
 from tokencountd import (
     Engine,
     Image,
@@ -65,8 +65,8 @@ def test_a_count_is_whole(engine: Engine) -> None:
     assert count.source is Source.ESTIMATED
     assert count.upper_bound >= count.tokens > 10
     assert sum(dataclasses.asdict(count.breakdown).values()) == count.tokens
-    assert len(count.messages) == 2
-    assert (count.encoding, count.prefix_key, count.new_messages) == ("o200k_base", b"", 2)
+    assert len(count.messages) == 1
+    assert (count.encoding, count.prefix_key, count.new_messages) == ("o200k_base", b"", 1)
     assert count.context_used == pytest.approx(count.upper_bound / count.context_window)
     with pytest.raises(dataclasses.FrozenInstanceError):
         count.tokens = 0  # pyright: ignore[reportAttributeAccessIssue]
@@ -103,7 +103,8 @@ def test_three_turns(tmp_path: Path) -> None:
         second = engine.estimate(new, base=record.prefix_key, format="openai_chat")
         whole = {**CHAT, "messages": [*CHAT["messages"], reply, *new["messages"]]}
         assert second.source is Source.DELTA
-        assert (second.known_tokens, second.new_messages) == (37, 1)
+        assert second.new_messages == 1
+        assert 30 + 7 <= second.known_tokens < second.tokens
         assert engine.estimate(whole).tokens == second.tokens
         typed = engine.estimate(Prompt(messages=[Message("user", ["And the sun?"])]), base=record.prefix_key)
         assert typed.tokens == second.tokens
@@ -120,7 +121,7 @@ def test_an_error_says_what_and_where(engine: Engine) -> None:
     error = caught.value
     assert (error.code, error.reason, error.field) == (3, "MISSING_FIELD", "provider_request.body.messages")
     with pytest.raises(StatusError) as caught:
-        engine.estimate(CHAT, base=b"unknown")
+        engine.estimate(CHAT, base=bytes(32))
     assert (caught.value.code, caught.value.reason) == (9, "PREFIX_UNKNOWN")
     with pytest.raises(StatusError) as caught:
         engine.count({"what": "is this"})

@@ -12,6 +12,7 @@ from conftest import Start
 from grpc_health.v1 import health_pb2
 from grpc_health.v1.health_pb2_grpc import HealthStub
 from support import PATIENCE, SERVICE, error_of, scrape, until, words
+
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub

@@ -8,11 +8,11 @@ import grpc
 import grpc.aio
 import pytest
 from support import PATIENCE, error_of, words
+
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1 import usage_pb2
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
-
 from tokencountd import Engine, add_token_counter_to_server
 
 

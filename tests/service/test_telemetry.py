@@ -16,6 +16,7 @@ from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as traces
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as traces_grpc
 from support import PATIENCE, SERVICE, Daemon, error_of, scrape
+
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub

@@ -6,6 +6,7 @@ override, and public types for the data. So the readers here add the engine's me
 collection. Recording each value in Python instead would put it on the path of every call.
 """
 
+import dataclasses
 import time
 from collections.abc import Callable
 from typing import Any, cast
@@ -21,11 +22,9 @@ from opentelemetry.sdk.metrics.export import (
     MetricsData,
     NumberDataPoint,
     PeriodicExportingMetricReader,
-    ResourceMetrics,
     ScopeMetrics,
     Sum,
 )
-from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from tokencountd import _core
@@ -37,18 +36,18 @@ _CUMULATIVE = AggregationTemporality.CUMULATIVE
 class EngineMetrics:
     """Reads the metrics of one engine, which counts since `start`."""
 
-    def __init__(self, read: Callable[[], list[_core.Metric]], resource: Resource) -> None:
+    def __init__(self, read: Callable[[], list[_core.Metric]]) -> None:
         self._read = read
-        self._resource = resource
         self._start = time.time_ns()
 
     def add_to(self, collected: MetricsData) -> MetricsData:
-        """The collected metrics and the engine's."""
+        """The collected metrics and the engine's, under one resource: exporters merge no two."""
         now = time.time_ns()
         metrics = [self._metric(metric, now) for metric in self._read()]
         engine = ScopeMetrics(scope=_SCOPE, metrics=metrics, schema_url="")
-        ours = ResourceMetrics(resource=self._resource, scope_metrics=[engine], schema_url="")
-        return MetricsData(resource_metrics=[*collected.resource_metrics, ours])
+        [ours] = collected.resource_metrics
+        both = dataclasses.replace(ours, scope_metrics=[*ours.scope_metrics, engine])
+        return MetricsData(resource_metrics=[both])
 
     def _metric(self, metric: _core.Metric, now: int) -> Metric:
         data: Sum | Gauge | Histogram

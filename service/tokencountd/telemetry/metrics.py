@@ -25,7 +25,7 @@ def resource() -> Resource:
 def start(settings: Settings, engine: _core.Engine, admission: Admission) -> Callable[[], None]:
     """Starts the exporters that are configured. Returns what stops them."""
     ours = resource()
-    source = EngineMetrics(engine.metrics, ours)
+    source = EngineMetrics(engine.metrics)
     readers: list[MetricReader] = []
     stop_page: Callable[[], None] | None = None
     if settings.otlp_endpoint:
