@@ -1,0 +1,49 @@
+"""Counts with other libraries, in their own environment: one order a line in, one answer a line out.
+
+LiteLLM brings the vocabularies, so that tiktoken needs not download them. An order is
+`{"counter", "model", "prompts"}`, an answer `{"seconds", "tokens"}`.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+import importlib.util
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+_VOCABULARIES = Path("litellm_core_utils") / "tokenizers"
+
+
+def main() -> None:
+    package = importlib.util.find_spec("litellm")
+    assert package
+    assert package.origin
+    vocabularies = Path(package.origin).parent / _VOCABULARIES
+    os.environ["TIKTOKEN_CACHE_DIR"] = os.environ["CUSTOM_TIKTOKEN_CACHE_DIR"] = str(vocabularies)
+    counters = {"tiktoken": _tiktoken, "litellm": _litellm}
+    for line in sys.stdin:
+        order = json.loads(line)
+        count = counters[order["counter"]]
+        count(order["model"], [{"role": "user", "content": ""}])  # loads what it needs
+        started = time.perf_counter()
+        tokens = [count(order["model"], prompt) for prompt in order["prompts"]]
+        print(json.dumps({"seconds": time.perf_counter() - started, "tokens": tokens}), flush=True)
+
+
+def _tiktoken(model: str, messages: list[dict[str, str]]) -> int:
+    import tiktoken
+
+    encoding = tiktoken.encoding_for_model(model)
+    return sum(len(encoding.encode_ordinary(message["content"])) for message in messages)
+
+
+def _litellm(model: str, messages: list[dict[str, str]]) -> int:
+    import litellm
+
+    return litellm.token_counter(model=model, messages=messages)
+
+
+if __name__ == "__main__":
+    main()

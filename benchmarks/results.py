@@ -1,0 +1,110 @@
+"""What a benchmark found: how it is printed, and how it is kept for later comparison."""
+
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+DIRECTORY = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure."""
+
+    rounds: int
+    """Rounds in which the sides alternate."""
+    calls: int
+    """Calls of one side in one round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Figures of one subject and of its peers, round by round; less is better.
+
+    A figure is the least of its rounds, since whatever else the machine does only adds to it. The
+    medians are kept beside it.
+    """
+
+    name: str
+    unit: str
+    rounds: Sequence[float]
+    peers: Mapping[str, Sequence[float]]
+    """The rounds of those measured in turns with the subject."""
+    limit: float | None = None
+    """What the ratio to the first peer, or without peers the value, must not exceed."""
+
+    @cached_property
+    def value(self) -> float:
+        return min(self.rounds)
+
+    @cached_property
+    def ratios(self) -> dict[str, float]:
+        """The subject's value as a multiple of each peer's."""
+        return {name: self.value / min(rounds) for name, rounds in self.peers.items()}
+
+    @property
+    def met(self) -> bool:
+        """Whether the figure is within its limit."""
+        judged = next(iter(self.ratios.values()), self.value)
+        return self.limit is None or judged <= self.limit
+
+    def line(self) -> str:
+        ratios = ", ".join(
+            f"{ratio:.3g} × {name} ({min(self.peers[name]):.4g})" for name, ratio in self.ratios.items()
+        )
+        limit = "" if self.limit is None else f"  [{'met' if self.met else 'MISSED'}: at most {self.limit:g}]"
+        return f"{self.name:<44}{self.value:>10.4g} {self.unit}  {ratios}{limit}"
+
+    def record(self) -> dict[str, Any]:
+        """The result as it is written."""
+        return {
+            "name": self.name,
+            "value": self.value,
+            "median": statistics.median(self.rounds),
+            "unit": self.unit,
+            "peers": {name: min(rounds) for name, rounds in self.peers.items()},
+            "peer_medians": {name: statistics.median(rounds) for name, rounds in self.peers.items()},
+            "ratio": self.ratios,
+            "rounds": len(self.rounds),
+            "limit": self.limit,
+            "met": self.met,
+        }
+
+
+def write(path: Path, results: Sequence[Result]) -> None:
+    """Writes the results with what it takes to repeat and to judge them."""
+    about = {
+        "command": shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]]),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "cpus": os.cpu_count(),
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    records = [_rounded({**result.record(), **about}) for result in results]
+    path.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+
+
+def _commit() -> str:
+    """The commit that was measured; "-dirty" if files had changed since."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _rounded(value: Any) -> Any:
+    """Floats to four digits: more is noise."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
