@@ -139,6 +139,14 @@ impl Tally {
         self.add(kind, tokens, (f64::from(tokens) * (1.0 + margin)).ceil() as u32);
     }
 
+    /// Raises the bound of every kind to that of another count of the same thing.
+    pub fn cover(&mut self, other: &Self) {
+        for (bound, other) in self.bound.iter_mut().zip(other.bound) {
+            *bound = other.max(*bound);
+        }
+        self.caveats.0 |= other.caveats.0;
+    }
+
     /// The best estimate.
     #[must_use]
     pub fn tokens(&self) -> u32 {

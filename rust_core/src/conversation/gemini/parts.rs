@@ -54,16 +54,7 @@ pub fn part(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     let signature = part.string("thoughtSignature")?.unwrap_or_default();
     let resolution = resolution(&mut part)?;
     let mut read = Vec::with_capacity(1);
-    if part.has("text") {
-        let text = part.string("text")?.unwrap_or_default();
-        if thought {
-            // The signature of a thought is part of it, and free.
-            let mut read = vec![Part::Reasoning(Reasoning { text, signature })];
-            read.extend(others(unknown.rest(part, &[])));
-            return Ok(read);
-        }
-        read.push(Part::Text(text));
-    } else if part.has("inlineData") {
+    if part.has("inlineData") {
         read.push(media("inlineData", part.take("inlineData"), resolution, unknown)?);
     } else if part.has("fileData") {
         read.push(media("fileData", part.take("fileData"), resolution, unknown)?);
@@ -73,6 +64,15 @@ pub fn part(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     } else if part.has("functionResponse") {
         let result = part.take("functionResponse");
         read.push(unknown.inside("functionResponse", |unknown| tool_result(result, unknown))?);
+    } else if thought || part.has("text") {
+        let text = part.string("text")?.unwrap_or_default();
+        if thought {
+            // The signature of a thought is part of it, and free.
+            let mut read = vec![Part::Reasoning(Reasoning { text, signature })];
+            read.extend(others(unknown.rest(part, &[])));
+            return Ok(read);
+        }
+        read.push(Part::Text(text));
     } else {
         // Code execution, calls of server tools and kinds to come.
         let rest: Vec<_> = part.rest(&[]).collect();

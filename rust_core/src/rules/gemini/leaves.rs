@@ -4,14 +4,14 @@
 use serde_json::Value;
 
 use super::Rendering;
-use super::schema::{Node, Walk};
+use super::schema::{BRANCHES, Node, Walk};
 use crate::conversation::Function;
 
 /// Which leaves of a schema count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scope {
-    /// Types cost tokens.
-    pub types: bool,
+    /// Types in other spellings than capitals cost a token.
+    pub other_types: bool,
     /// Titles, the order of properties and minima are billed: a response schema's are, a tool's
     /// are not.
     pub is_response: bool,
@@ -98,8 +98,8 @@ impl Leaves {
 
     fn node<'a>(&mut self, walk: &mut Walk<'a>, node: Node<'a>, scope: Scope) {
         self.text(node.text("description"));
-        if let Some(kind) = node.get("type").filter(|_| scope.types) {
-            self.kind(kind);
+        if let Some(kind) = node.get("type") {
+            self.kind(kind, scope);
         }
         if node.get("nullable").and_then(Value::as_bool) == Some(true) {
             self.0.extra += 1;
@@ -116,18 +116,17 @@ impl Leaves {
             self.text(name);
             walk.visit(schema, |walk, node| self.node(walk, node, scope));
         }
-        let branches =
-            ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| node.get(key)?.as_array());
+        let branches = BRANCHES.iter().filter_map(|key| node.get(key)?.as_array());
         for schema in branches.flatten().chain(node.get("items")) {
             walk.visit(schema, |walk, node| self.node(walk, node, scope));
         }
     }
 
-    /// A type in capitals costs what its name does, in other spellings one token.
-    fn kind(&mut self, kind: &Value) {
+    /// A type in capitals costs what its name does.
+    fn kind(&mut self, kind: &Value, scope: Scope) {
         match kind.as_str() {
             Some(name) if name.bytes().all(|byte| byte.is_ascii_uppercase()) => self.text(name),
-            _ => self.0.extra += 1,
+            _ => self.0.extra += u32::from(scope.other_types),
         }
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::Rendering;
-use super::schema::{Node, Walk, sorted, type_name};
+use super::schema::{BRANCHES, Node, Walk, sorted, type_name};
 use crate::conversation::Function;
 
 /// Keywords of a schema that are left out.
@@ -102,7 +102,7 @@ fn keyword<'a>(walk: &mut Walk<'a>, name: &str, content: &'a Value, out: &mut Re
             out.push("}");
         }
         ("items", _) => inner(walk, content, out),
-        ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(branches)) => {
+        (list, Value::Array(branches)) if list == "prefixItems" || BRANCHES.contains(&list) => {
             out.push("[");
             for (at, branch) in branches.iter().enumerate() {
                 out.push(if at > 0 { "," } else { "" });

@@ -27,6 +27,9 @@ pub struct Gemini {
     api: Dialect,
     /// On Vertex.
     vertex: Dialect,
+    /// What the Developer API may bill instead, which the bound covers.
+    #[serde(default)]
+    or: Vec<Dialect>,
 }
 
 /// How one host bills one generation, in tokens unless said otherwise.
@@ -61,8 +64,8 @@ enum Style {
     Markup,
     /// Leaves, types among them.
     Leaves,
-    /// Leaves without types.
-    BareLeaves,
+    /// Leaves, and of types only those in capitals.
+    CapitalLeaves,
     /// Leaves and keywords.
     Keywords,
 }
@@ -71,11 +74,11 @@ enum Style {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Signature {
-    /// Up to so many characters it costs nothing.
+    /// So many characters, its header, cost nothing.
     free: u32,
-    /// The best estimate.
+    /// The best estimate, of the characters after those.
     rate: f64,
-    /// The most that was seen.
+    /// The most that was seen, of all characters.
     most: f64,
 }
 
@@ -126,18 +129,47 @@ impl From<String> for Rendering {
 
 impl Rules for Gemini {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
-        let dialect = self.dialect(context.format);
+        self.covered(context, |dialect| dialect.preamble(preamble, context))
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        self.covered(context, |dialect| dialect.message(message, context))
+    }
+}
+
+impl Gemini {
+    /// Counts as the host does. The bound covers all that may be billed where that is not known:
+    /// by a gateway the prompt may go to either host.
+    fn covered(
+        &self,
+        context: &Context<'_>,
+        count: impl Fn(&Dialect) -> Result<Tally, Status>,
+    ) -> Result<Tally, Status> {
+        if context.format == Format::GeminiVertex {
+            return count(&self.vertex);
+        }
+        let mut tally = count(&self.api)?;
+        let host = (context.format != Format::Gemini).then_some(&self.vertex);
+        for other in self.or.iter().chain(host) {
+            tally.cover(&count(other)?);
+        }
+        Ok(tally)
+    }
+}
+
+impl Dialect {
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         for message in &preamble.system {
             let has_role = preamble.system_has_role;
-            let frame = if has_role { dialect.per_system_role } else { dialect.per_bare_system };
+            let frame = if has_role { self.per_system_role } else { self.per_bare_system };
             tally.add(Kind::Overhead, frame, frame);
-            dialect.parts(&mut tally, message, context)?;
+            self.parts(&mut tally, message, context)?;
         }
         for tool in &preamble.tools {
             match tool {
                 Tool::Function(function) => {
-                    dialect.declaration(function).add_to(&mut tally, Kind::Tools, context)?;
+                    self.declaration(function).add_to(&mut tally, Kind::Tools, context)?;
                 }
                 Tool::Other(value) => {
                     tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
@@ -146,7 +178,7 @@ impl Rules for Gemini {
             }
         }
         if let Some(response) = &preamble.response_schema {
-            dialect.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
+            self.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
         }
         for (_, value) in &preamble.other {
             context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
@@ -155,27 +187,15 @@ impl Rules for Gemini {
     }
 
     fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
-        let dialect = self.dialect(context.format);
         let mut tally = Tally::default();
-        tally.add(Kind::Overhead, dialect.per_content, dialect.per_content);
+        tally.add(Kind::Overhead, self.per_content, self.per_content);
         if !message.name.is_empty() {
             context.add_text(&mut tally, Kind::Overhead, &message.name)?;
         }
-        dialect.parts(&mut tally, message, context)?;
+        self.parts(&mut tally, message, context)?;
         Ok(tally)
     }
-}
 
-impl Gemini {
-    const fn dialect(&self, format: Format) -> &Dialect {
-        match format {
-            Format::GeminiVertex => &self.vertex,
-            _ => &self.api,
-        }
-    }
-}
-
-impl Dialect {
     fn parts(
         &self,
         tally: &mut Tally,
@@ -247,7 +267,7 @@ impl Dialect {
             _ => self.text_signature,
         };
         let length = signature.len() as f64;
-        let billed = if length > f64::from(rule.free) { length * rule.rate } else { 0.0 };
+        let billed = (length - f64::from(rule.free)).max(0.0) * rule.rate;
         tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
         tally.add(Kind::Reasoning, billed.round() as u32, (length * rule.most).ceil() as u32);
     }
@@ -289,9 +309,12 @@ impl Dialect {
 
     fn scope(&self) -> Scope {
         Scope {
-            types: self.style == Style::Leaves,
+            other_types: self.style == Style::Leaves,
             everything: self.style == Style::Keywords,
             is_response: false,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

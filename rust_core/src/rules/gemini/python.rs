@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::schema::{Node, Walk, sorted, spaced_json, type_name};
+use super::schema::{BRANCHES, Node, Walk, sorted, spaced_json, type_name};
 use crate::conversation::Function;
 
 /// What stands where nothing is known of a type.
@@ -116,7 +116,7 @@ fn bare_annotation<'a>(
     if let Some(value) = node.get("const") {
         return format!("Literal[{value}]");
     }
-    let branches = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| node.get(key)?.as_array());
+    let branches = BRANCHES.iter().find_map(|key| node.get(key)?.as_array());
     if let Some(branches) = branches {
         let branches = branches.iter().map(|branch| inner(walk, Some(branch), path, classes));
         return union(branches.collect());

@@ -11,6 +11,9 @@ const DEPTH: usize = 64;
 /// Schemas visited in one declaration: references can multiply without end, bodies can't.
 const VISITS: u32 = 100_000;
 
+/// Keywords that hold a list of schemas, in either of Google's spellings.
+pub const BRANCHES: [&str; 6] = ["anyOf", "any_of", "oneOf", "one_of", "allOf", "all_of"];
+
 /// A walk through one schema.
 pub struct Walk<'a> {
     root: &'a Value,
