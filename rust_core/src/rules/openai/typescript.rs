@@ -1,6 +1,6 @@
-//! JSON schemas as the TypeScript that OpenAI's models read.
+//! JSON schemas as the TypeScript that `OpenAI`'s models read.
 //!
-//! Found by forming texts and comparing their tokens with recorded bills; OpenAI publishes the
+//! Found by forming texts and comparing their tokens with recorded bills; `OpenAI` publishes the
 //! form only for gpt-oss (github.com/openai/harmony), which differs in spacing and a few types.
 
 use std::collections::HashSet;
@@ -20,13 +20,23 @@ const MAX_NODES: u32 = 20_000;
 pub struct Style {
     /// Titles of properties are written above their descriptions.
     pub titles: bool,
-    /// The description of the parameters' own schema is written.
-    pub own_description: bool,
-    /// Strict tools show more: title and description of the parameters' own schema, and bounds
-    /// of numbers.
-    pub strict_shows_more: bool,
+    /// When the parameters' own schema is described.
+    pub own: Own,
     /// gpt-oss: a space before the parameters' brace, and integers are numbers.
     pub harmony: bool,
+}
+
+/// When the schema of the parameters is described, beside its properties.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Own {
+    /// Never.
+    #[default]
+    Never,
+    /// With strict tools: title and description; their numbers show bounds too.
+    Strict,
+    /// Always: its description.
+    Always,
 }
 
 /// Writes schemas into a text.
@@ -87,9 +97,9 @@ impl<'a> Writer<'a> {
             return self.push("()");
         };
         self.root = schema;
-        self.strict = strict && self.style.strict_shows_more;
+        self.strict = strict && self.style.own == Own::Strict;
         let title = text_of(schema, "title").filter(|_| self.strict);
-        let described = self.style.own_description || self.strict;
+        let described = self.strict || self.style.own == Own::Always;
         let description = text_of(schema, "description").filter(|_| described);
         self.push(if self.style.harmony { "(_: " } else { "(_:" });
         if title.is_some() || description.is_some() {
