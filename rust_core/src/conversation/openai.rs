@@ -1,4 +1,4 @@
-//! What OpenAI's two interfaces write alike: content parts, functions, tool choice, schemas.
+//! What `OpenAI`'s two interfaces write alike: content parts, functions, tool choice, schemas.
 
 use std::fmt::Arguments;
 

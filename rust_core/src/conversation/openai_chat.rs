@@ -1,4 +1,4 @@
-//! Reads OpenAI Chat Completions.
+//! Reads `OpenAI` Chat Completions.
 
 use serde_json::Value;
 

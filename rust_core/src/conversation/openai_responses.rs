@@ -1,4 +1,4 @@
-//! Reads OpenAI Responses: every item of the input is a message of its own.
+//! Reads `OpenAI` Responses: every item of the input is a message of its own.
 
 use serde_json::Value;
 

@@ -26,17 +26,24 @@ pub struct Generic {
     pub per_result: u32,
     /// Added for a response schema, beside its JSON text.
     pub per_schema: u32,
+    /// What some hosts or versions add to every prompt; only the bound has it.
+    #[serde(default)]
+    pub prompt_slack: u32,
+    /// What some hosts or versions add if there are tools; only the bound has it.
+    #[serde(default)]
+    pub tools_slack: u32,
 }
 
 impl Rules for Generic {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
-        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt);
+        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt + self.prompt_slack);
         for message in &preamble.system {
             tally += self.message(message, context)?;
         }
         if !preamble.tools.is_empty() {
             context.add_frame(&mut tally, Kind::Tools, self.per_tools);
+            tally.add(Kind::Tools, 0, self.tools_slack);
         }
         for tool in &preamble.tools {
             context.add_frame(&mut tally, Kind::Tools, self.per_tool);

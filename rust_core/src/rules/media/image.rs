@@ -185,8 +185,8 @@ fn patch_count(size: Dimensions, budget: u32) -> u32 {
     }
 }
 
-fn grid28(size: Dimensions, side: f64, most: u32) -> u32 {
-    let fit = (side / size.long()).min(1.0);
+fn grid28(size: Dimensions, longest: f64, most: u32) -> u32 {
+    let fit = (longest / size.long()).min(1.0);
     let cells = size.cells(fit, 28.0);
     if cells <= f64::from(most) { cells as u32 } else { most }
 }
@@ -209,12 +209,12 @@ mod tests {
 
     const TILES: ImageRule = ImageRule::Tiles { base: 85, tile: 170 };
 
-    fn sized(width: u32, height: u32) -> Option<Dimensions> {
-        Some(Dimensions { width, height })
+    const fn sized(width: u32, height: u32) -> Dimensions {
+        Dimensions { width, height }
     }
 
     fn tokens(rule: &ImageRule, width: u32, height: u32, detail: &str) -> u32 {
-        rule.cost(sized(width, height), detail).tokens
+        rule.cost(Some(sized(width, height)), detail).tokens
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
             ImageRule::Patches { multiplier: 1.2, auto: 30_000, high: 2500, original: 30_000 };
         assert_eq!(tokens(&rule, 3200, 3200, ""), 12_000);
         assert_eq!(tokens(&rule, 3200, 3200, "high"), 3000);
-        let low = rule.cost(sized(3200, 3200), "low");
+        let low = rule.cost(Some(sized(3200, 3200)), "low");
         assert!(low.tokens <= 308 && low.most == 12_000, "{low:?}");
         assert_eq!(rule.cost(None, "high"), Cost::unknown_size(3000));
     }
@@ -274,9 +274,9 @@ mod tests {
     fn the_header_of_the_bytes_wins() {
         let gif = bytes::Bytes::from_static(b"GIF89a\x20\x00\x10\x00\x00\x00\x00");
         let media = Media { data: gif, width: 5, height: 5, ..Media::default() };
-        assert_eq!(Dimensions::of(&media), sized(32, 16));
+        assert_eq!(Dimensions::of(&media), Some(sized(32, 16)));
         let media = Media { width: 5, height: 6, ..Media::default() };
-        assert_eq!(Dimensions::of(&media), sized(5, 6));
+        assert_eq!(Dimensions::of(&media), Some(sized(5, 6)));
         assert_eq!(Dimensions::of(&Media::default()), None);
     }
 }

@@ -369,9 +369,7 @@ fn results(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Result<(
 }
 
 fn joined(before: &str, texts: &[&str], context: &Context<'_>) -> Result<u32, Status> {
-    let mut seam = Seam::default();
-    seam.add(before, context)?;
-    seam.add(&texts.concat(), context)
+    Seam::after(before).add(&texts.concat(), context)
 }
 
 fn is_reasoning(message: &Message) -> bool {

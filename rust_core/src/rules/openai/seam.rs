@@ -13,6 +13,12 @@ pub struct Seam {
 }
 
 impl Seam {
+    /// The end of a text that is counted already.
+    #[must_use]
+    pub fn after(text: &str) -> Self {
+        Self { tail: tail(text).to_owned() }
+    }
+
     /// The tokens that `text` adds when it is joined to what came before; never less than none,
     /// although tokens may merge across the seam, so that a longer prompt never counts less.
     pub fn add(&mut self, text: &str, context: &Context<'_>) -> Result<u32, Status> {

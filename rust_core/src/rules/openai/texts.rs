@@ -1,4 +1,4 @@
-//! The texts that OpenAI puts before a model for tools, response formats and calls.
+//! The texts that `OpenAI` puts before a model for tools, response formats and calls.
 
 use serde_json::Value;
 

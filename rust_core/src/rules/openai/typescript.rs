@@ -1,6 +1,6 @@
-//! JSON schemas as the TypeScript that OpenAI's models read.
+//! JSON schemas as the TypeScript that `OpenAI`'s models read.
 //!
-//! Found by forming texts and comparing their tokens with recorded bills; OpenAI publishes the
+//! Found by forming texts and comparing their tokens with recorded bills; `OpenAI` publishes the
 //! form only for gpt-oss (github.com/openai/harmony), which differs in spacing and a few types.
 
 use std::collections::HashSet;
@@ -20,13 +20,25 @@ const MAX_NODES: u32 = 20_000;
 pub struct Style {
     /// Titles of properties are written above their descriptions.
     pub titles: bool,
-    /// The description of the parameters' own schema is written.
-    pub own_description: bool,
-    /// Strict tools show more: title and description of the parameters' own schema, and bounds
-    /// of numbers.
-    pub strict_shows_more: bool,
+    /// When the parameters' own schema is described.
+    pub own: Own,
+    /// The least and the most of a number are written behind it.
+    pub bounds: bool,
     /// gpt-oss: a space before the parameters' brace, and integers are numbers.
     pub harmony: bool,
+}
+
+/// When the schema of the parameters is described, beside its properties.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Own {
+    /// Never.
+    #[default]
+    Never,
+    /// With strict tools: title and description.
+    Strict,
+    /// Always: its description.
+    Always,
 }
 
 /// Writes schemas into a text.
@@ -34,7 +46,6 @@ pub struct Writer<'a> {
     text: String,
     root: &'a Value,
     style: Style,
-    strict: bool,
     nodes: u32,
     bare_enums: u32,
 }
@@ -43,14 +54,7 @@ impl<'a> Writer<'a> {
     /// A writer of an empty text.
     #[must_use]
     pub const fn new(style: Style) -> Self {
-        Self {
-            text: String::new(),
-            root: &Value::Null,
-            style,
-            strict: false,
-            nodes: 0,
-            bare_enums: 0,
-        }
+        Self { text: String::new(), root: &Value::Null, style, nodes: 0, bare_enums: 0 }
     }
 
     /// The text, and how many properties without a description are enums of one or two values:
@@ -87,9 +91,9 @@ impl<'a> Writer<'a> {
             return self.push("()");
         };
         self.root = schema;
-        self.strict = strict && self.style.strict_shows_more;
-        let title = text_of(schema, "title").filter(|_| self.strict);
-        let described = self.style.own_description || self.strict;
+        let strict = strict && self.style.own == Own::Strict;
+        let title = text_of(schema, "title").filter(|_| strict);
+        let described = strict || self.style.own == Own::Always;
         let description = text_of(schema, "description").filter(|_| described);
         self.push(if self.style.harmony { "(_: " } else { "(_:" });
         if title.is_some() || description.is_some() {
@@ -189,7 +193,7 @@ impl<'a> Writer<'a> {
         let default = schema.get("default");
         self.push(if default.is_some_and(Value::is_null) { " | null," } else { "," });
         self.remark("default", default.filter(|default| !default.is_null()));
-        if self.strict {
+        if self.style.bounds {
             self.remark("minimum", schema.get("minimum"));
             self.remark("maximum", schema.get("maximum"));
         }

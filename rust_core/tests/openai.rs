@@ -1,0 +1,467 @@
+//! `OpenAI`'s interfaces: what bodies become, what is put before the model, and what can't be
+//! wrong whatever the body.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokencount_core::bpe::Encoding;
+use tokencount_core::conversation::{Conversation, Format, Function, Part, Role, provider};
+use tokencount_core::profile::Profiles;
+use tokencount_core::rules::openai::texts;
+use tokencount_core::rules::openai::typescript::Style;
+use tokencount_core::rules::{Context, Tally};
+
+const CHAT: Format = Format::OpenaiChat;
+const RESPONSES: Format = Format::OpenaiResponses;
+
+fn read(format: Format, body: &Value) -> Conversation {
+    provider::request(format, body.to_string().as_bytes()).expect("a valid body")
+}
+
+fn error_of(format: Format, body: &Value) -> String {
+    let error = provider::request(format, body.to_string().as_bytes());
+    error.expect_err("an invalid body").to_string()
+}
+
+fn tally(format: Format, body: &Value) -> Tally {
+    static PROFILES: LazyLock<Profiles> =
+        LazyLock::new(|| Profiles::load(None).expect("the embedded table"));
+    let conversation = read(format, body);
+    let (profile, _) = PROFILES.resolve(&conversation.model);
+    let context = Context { profile, format, checkpoint: &|| Ok(()) };
+    let mut tally = profile.rules.preamble(&conversation.preamble, &context).expect("a count");
+    for message in &conversation.messages {
+        tally += profile.rules.message(message, &context).expect("a count");
+    }
+    tally
+}
+
+fn tokens(format: Format, body: &Value) -> u32 {
+    tally(format, body).tokens()
+}
+
+fn n(text: &str) -> u32 {
+    u32::try_from(Encoding::O200kBase.count(text)).expect("a small text")
+}
+
+fn weather_tool(parameters: &Value) -> Value {
+    json!({"name": "look_outside", "description": "Says what the sky does.", "parameters": parameters})
+}
+
+const WEATHER_TEXT: &str = "# Tools\n\n## functions\n\nnamespace functions {\n\n\
+    // Says what the sky does.\ntype look_outside = (_:{\n// Where to look\nplace: string,\n\
+    }) => any;\n\n} // namespace functions";
+
+fn place_only() -> Value {
+    json!({"type": "object", "required": ["place"],
+           "properties": {"place": {"type": "string", "description": "Where to look"}}})
+}
+
+#[test]
+fn plain_chat_is_a_frame_for_each_message() {
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "system", "content": "Answer in one word."},
+        {"role": "user", "content": [{"type": "text", "text": "Which colour has "},
+                                     {"type": "text", "text": "the sea?"}]}]});
+    let texts = n("Answer in one word.") + n("Which colour has the sea?");
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + 4 + texts);
+    let mut five = body;
+    five["model"] = json!("gpt-5-mini-2025-08-07");
+    assert_eq!(tokens(CHAT, &five), 2 + 4 + 4 + texts);
+}
+
+#[test]
+fn tools_follow_the_system_message_of_the_4_series() {
+    let tool = json!({"type": "function", "function": weather_tool(&place_only())});
+    let mut body = json!({"model": "gpt-4.1", "tools": [tool],
+                          "messages": [{"role": "user", "content": "Rain?"}]});
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + n("Rain?") + n(WEATHER_TEXT) + 3);
+    body["messages"] = json!([{"role": "system", "content": "Be brief."},
+                              {"role": "user", "content": "Rain?"}]);
+    let joined = n(&format!("Be brief.\n\n{WEATHER_TEXT}")) - 1;
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + joined + 4 + n("Rain?"));
+    body["tool_choice"] = json!({"type": "function", "function": {"name": "look_outside"}});
+    let named = 6 + n("functions.look_outside");
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + joined + 4 + n("Rain?") + named);
+}
+
+#[test]
+fn responses_and_gpt_5_have_their_own_constants() {
+    let mut tool = weather_tool(&place_only());
+    tool["type"] = json!("function");
+    let mut body = json!({"model": "gpt-4o", "input": "Rain?", "tools": [tool]});
+    assert_eq!(tokens(RESPONSES, &body), 3 + 4 + n("Rain?") + n(WEATHER_TEXT) - 3);
+    body["model"] = json!("gpt-5");
+    assert_eq!(tokens(RESPONSES, &body), 2 + 4 + n("Rain?") + n(WEATHER_TEXT) + 3);
+}
+
+#[test]
+fn calls_and_results_are_counted_by_interface() {
+    let call = json!({"id": "c1", "type": "function",
+                      "function": {"name": "add", "arguments": "{ \"a\": 1 }"}});
+    let body = json!({"model": "gpt-4o", "messages": [
+        {"role": "user", "content": "1?"}, {"role": "assistant", "tool_calls": [call.clone()]},
+        {"role": "tool", "tool_call_id": "c1", "content": "one"}]});
+    let frames = 3 + 3 * 4 + n("1?") + n("one");
+    assert_eq!(tokens(CHAT, &body), frames + 4 + n("add") + n("functions.add") + n("{\"a\":1}"));
+    let mut parallel = body;
+    parallel["messages"][1]["tool_calls"] = json!([call.clone(), call]);
+    let uses = "{\"tool_uses\":[{\"recipient_name\":\"functions.add\",\"parameters\":{\"a\":1}},\
+                {\"recipient_name\":\"functions.add\",\"parameters\":{\"a\":1}}]}";
+    assert_eq!(tokens(CHAT, &parallel), frames + n(uses) + 12);
+    let items = json!({"model": "gpt-4o", "input": [
+        {"role": "user", "content": "1?"},
+        {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "add", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "one"}]});
+    assert_eq!(tokens(RESPONSES, &items), frames + 3 + 2 * n("add") + n("{}") + 3);
+}
+
+#[test]
+fn schemas_are_written_as_typescript() {
+    let parameters = json!({
+        "$defs": {"Colour": {"enum": ["red", "blue"], "title": "Colour", "description": "A hue\n\n  of paint "},
+                  "Tree": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Tree"}}}},
+        "type": "object",
+        "required": ["hue", "sizes", "boxes"],
+        "properties": {
+            "hue": {"$ref": "#/$defs/Colour"},
+            "sizes": {"type": "array", "items": {"type": "integer"}},
+            "boxes": {"type": "array", "items": {"type": "object", "properties": {"w": {"type": ["number", "null"]}}}},
+            "label": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null},
+            "count": {"type": "integer", "default": 3, "minimum": 1},
+            "free": {"type": "object"},
+            "tree": {"$ref": "#/$defs/Tree"}}});
+    let function = |parameters| Function {
+        name: "paint".into(),
+        parameters: Some(parameters),
+        ..Function::default()
+    };
+    let style = Style { titles: true, bounds: true, ..Style::default() };
+    let (text, _) = texts::tools([function(parameters)].iter(), style);
+    let expected = "type paint = (_:{\n// Colour\n// A hue\n//\n// of paint\nhue: \"red\" | \"blue\",\n\
+        sizes: integer[],\nboxes: Array<\n{\nw?: number | null,\n}\n>,\nlabel?: string | null | null,\n\
+        count?: integer, // default: 3 // minimum: 1\nfree?: object,\ntree?: ";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(text.matches("next?: ").count(), 5, "a recursion ends: {text}");
+    assert!(text.contains("next?: any,\n"), "{text}");
+    let (text, _) = texts::tools([function(json!({"type": "object"}))].iter(), style);
+    assert!(text.contains("\n\ntype paint = () => any;\n\n}"), "{text}");
+}
+
+#[test]
+fn nested_references_cannot_multiply_without_end() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        let properties = json!({"a": next, "b": next, "c": next, "d": next, "e": next, "f": next});
+        definitions
+            .insert(format!("d{level}"), json!({"type": "object", "properties": properties}));
+    }
+    let parameters = json!({"$defs": definitions, "type": "object",
+                            "properties": {"x": {"$ref": "#/$defs/d0"}}});
+    let tool = json!({"type": "function", "function": weather_tool(&parameters)});
+    let body = json!({"model": "gpt-4o", "tools": [tool], "messages": []});
+    assert!(tokens(CHAT, &body) < 1_000_000);
+}
+
+#[test]
+fn a_response_format_shows_the_schema_without_its_bounds() {
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["required"],
+                        "properties": {"required": {"type": "integer", "minimum": 1}}});
+    let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "Go"}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "Out", "schema": schema}}});
+    let text = "# Response Formats\n\n## Out\n\n\
+                {\"type\":\"object\",\"properties\":{\"required\":{\"type\":\"integer\"}}}";
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + n("Go") + n(text) + 4 + 2 + n("Out"));
+    let mut json_only = body;
+    json_only["response_format"] = json!({"type": "json_object"});
+    assert_eq!(tokens(CHAT, &json_only), 3 + 4 + n("Go"));
+}
+
+#[test]
+fn a_reply_is_the_message_that_is_sent_back() {
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let received = json!({"id": "x", "usage": {}, "choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": null, "refusal": null, "annotations": [],
+                    "tool_calls": [call]}}]});
+    let sent = json!({"messages": [{"role": "assistant", "tool_calls": [call]}]});
+    let reply = provider::reply(CHAT, received.to_string().as_bytes()).expect("a reply");
+    assert_eq!(reply, read(CHAT, &sent).messages);
+
+    let output = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "QUJD", "status": null},
+        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+         "content": [{"type": "output_text", "text": "Hi", "annotations": [], "logprobs": []}]}]);
+    let received = json!({"id": "resp_1", "output": output});
+    let sent = json!({"input": [
+        {"type": "reasoning", "summary": [], "encrypted_content": "QUJD"},
+        {"role": "assistant", "content": "Hi"}]});
+    let reply = provider::reply(RESPONSES, received.to_string().as_bytes()).expect("a reply");
+    assert_eq!(reply, read(RESPONSES, &sent).messages);
+    assert_eq!(provider::reply(RESPONSES, output.to_string().as_bytes()).expect("items"), reply);
+}
+
+#[test]
+fn leading_instructions_belong_to_the_preamble() {
+    let body = json!({"instructions": "One.", "input": [
+        {"role": "developer", "content": "Two."}, {"role": "user", "content": "Go"},
+        {"role": "system", "content": "Three."}]});
+    let conversation = read(RESPONSES, &body);
+    assert_eq!(conversation.preamble.system.len(), 2);
+    let roles: Vec<Role> = conversation.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::System]);
+}
+
+#[test]
+fn inline_images_are_decoded_and_sized() {
+    let gif = "data:image/gif;base64,R0lGODlhAAQABAAAAAA=";
+    let image = |detail: &str| {
+        json!({"model": "gpt-4o", "messages": [{"role": "user", "content": [
+            {"type": "image_url", "image_url": {"url": gif, "detail": detail}}]}]})
+    };
+    assert_eq!(tokens(CHAT, &image("auto")), 3 + 4 + 765);
+    assert_eq!(tokens(CHAT, &image("low")), 3 + 4 + 85);
+    let Part::Media(media) = &read(CHAT, &image("auto")).messages[0].parts[0] else {
+        panic!("an image is media");
+    };
+    assert_eq!((media.mime_type.as_str(), media.detail.as_str()), ("image/gif", ""));
+}
+
+#[test]
+fn what_is_not_understood_is_counted_and_said() {
+    let plain = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "Go"}]});
+    let mut odd = plain.clone();
+    odd["persona"] = json!({"tone": "a long story about the tone of the answer"});
+    odd["temperature"] = json!(0.5);
+    odd["messages"][0]["mood"] = json!(["sad"]);
+    let fields: Vec<String> = read(CHAT, &odd).warnings.into_iter().map(|it| it.field).collect();
+    assert_eq!(fields, ["messages[0].mood", "persona"]);
+    assert!(tokens(CHAT, &odd) > tokens(CHAT, &plain) + 10);
+}
+
+#[test]
+fn errors_name_the_field() {
+    let cases = [
+        (CHAT, json!([]), "body: must be an object, not an array"),
+        (
+            CHAT,
+            json!({"messages": [{"content": "x"}]}),
+            "body.messages[0].role: required, a string",
+        ),
+        (
+            CHAT,
+            json!({"messages": [{"role": "user", "content": [{"type": "text"}]}]}),
+            "body.messages[0].content[0].text: required, a string",
+        ),
+        (
+            CHAT,
+            json!({"messages": [{"role": "assistant", "tool_calls": [{"function": {}}]}]}),
+            "body.messages[0].tool_calls[0].function.name: required, a string",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tools": [{"type": "function", "function": {"name": 1}}]}),
+            "body.tools[0].function.name: must be a string, not a number",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tool_choice": "maybe"}),
+            "body.tool_choice: must be auto, none, required or an object",
+        ),
+        (RESPONSES, json!({"input": 7}), "body.input: must be a string or an array, not a number"),
+        (
+            RESPONSES,
+            json!({"input": [{"type": "function_call", "arguments": "{}"}]}),
+            "body.input[0].name: required, a string",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "x", "text": {"format": 1}}),
+            "body.text.format: must be an object, not a number",
+        ),
+    ];
+    for (format, body, expected) in cases {
+        assert_eq!(error_of(format, &body), expected, "{body}");
+    }
+}
+
+#[test]
+fn gpt_oss_speaks_harmony() {
+    let body =
+        json!({"model": "openai/gpt-oss-20b", "messages": [{"role": "user", "content": "Hello"}]});
+    assert_eq!(tokens(CHAT, &body), 63 + 4 + n("Hello"));
+    let mut instructed = body.clone();
+    instructed["messages"] =
+        json!([{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello"}]);
+    assert_eq!(tokens(CHAT, &instructed), 63 + 4 + 3 + n("Be kind.") + 4 + n("Hello"));
+    assert!(tally(CHAT, &body).upper_bound() > tokens(CHAT, &body));
+}
+
+/// JSON that has the words of the interfaces in it, in places where they may not belong.
+fn any_json() -> impl Strategy<Value = Value> {
+    let words = prop_oneof![
+        Just("text"),
+        Just("type"),
+        Just("role"),
+        Just("user"),
+        Just("assistant"),
+        Just("tool"),
+        Just("system"),
+        Just("content"),
+        Just("function"),
+        Just("name"),
+        Just("arguments"),
+        Just("image_url"),
+        Just("url"),
+        Just("reasoning"),
+        Just("summary"),
+        Just("function_call"),
+        Just("function_call_output"),
+        Just("output"),
+        Just("call_id"),
+        Just("properties"),
+        Just("$ref"),
+        Just("#"),
+        Just("object"),
+        Just("array"),
+        Just("items"),
+        Just("enum"),
+        Just("data:image/png;base64,iVBORw0KGgo"),
+        Just("json_schema"),
+        Just("schema"),
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        words.clone().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((words.clone(), inner), 0..6).prop_map(|fields| {
+                Value::Object(fields.into_iter().map(|(key, value)| (key.into(), value)).collect())
+            }),
+        ]
+    })
+}
+
+const MODELS: [&str; 7] =
+    ["gpt-3.5-turbo", "gpt-4", "gpt-4o", "gpt-5-mini", "gpt-5.4", "o3", "gpt-oss-120b"];
+
+fn any_schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!({"type": "string"})),
+        Just(json!({"type": "integer", "minimum": 1, "default": 3})),
+        Just(json!({"enum": ["a", "b"], "description": "One of two"})),
+        Just(json!({"$ref": "#"})),
+        Just(json!({"type": ["string", "null"], "default": null})),
+    ];
+    leaf.prop_recursive(4, 20, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(("[a-z]{1,8}", inner.clone()), 0..4).prop_map(|properties| {
+                let properties: serde_json::Map<String, Value> = properties.into_iter().collect();
+                json!({"type": "object", "title": "T", "properties": properties})
+            }),
+            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
+            prop::collection::vec(inner, 1..3).prop_map(|any| json!({"anyOf": any})),
+        ]
+    })
+}
+
+fn any_tool() -> impl Strategy<Value = Value> {
+    ("[a-z_]{1,16}", ".{0,40}", any_schema(), any::<bool>()).prop_map(
+        |(name, description, parameters, strict)| {
+            let parameters = json!({"type": "object", "properties": {"p": parameters}});
+            json!({"type": "function", "function": {"name": name, "description": description,
+                   "parameters": parameters, "strict": strict}})
+        },
+    )
+}
+
+fn any_message() -> impl Strategy<Value = Value> {
+    let call = ("[a-z]{1,12}", ".{0,20}").prop_map(
+        |(name, text)| json!({"id": "c", "type": "function",
+                              "function": {"name": name, "arguments": json!({"x": text}).to_string()}}),
+    );
+    prop_oneof![
+        ("user|system|assistant|developer", prop::collection::vec(".{0,60}", 0..4)).prop_map(
+            |(role, texts)| {
+                let parts: Vec<Value> =
+                    texts.iter().map(|text| json!({"type": "text", "text": text})).collect();
+                json!({"role": role, "content": parts})
+            }
+        ),
+        (prop::option::of(".{0,30}"), prop::collection::vec(call, 1..4)).prop_map(
+            |(content, calls)| json!({"role": "assistant", "content": content, "tool_calls": calls})
+        ),
+        ".{0,60}".prop_map(|text| json!({"role": "tool", "tool_call_id": "c", "content": text})),
+    ]
+}
+
+fn any_body() -> impl Strategy<Value = Value> {
+    let schema = prop::option::of(any_schema());
+    let messages = prop::collection::vec(any_message(), 1..6);
+    let tools = prop::collection::vec(any_tool(), 0..4);
+    (prop::sample::select(&MODELS[..]), messages, tools, schema).prop_map(
+        |(model, messages, tools, schema)| {
+            let format = schema.map(|schema| {
+                json!({"type": "json_schema", "json_schema": {"name": "out", "schema": schema}})
+            });
+            json!({"model": model, "messages": messages, "tools": tools, "response_format": format})
+        },
+    )
+}
+
+fn push(body: &Value, list: &str, item: Value) -> Value {
+    let mut more = body.clone();
+    if let Some(items) = more[list].as_array_mut() {
+        items.push(item);
+    }
+    more
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn any_json_is_read_or_refused(body in any_json(), inner in any_json()) {
+        let nested = [
+            body.clone(),
+            json!({"messages": [inner.clone()], "tools": [body.clone()], "response_format": inner.clone()}),
+            json!({"input": [inner.clone(), body.clone()], "tools": [inner], "tool_choice": body}),
+        ];
+        for body in &nested {
+            for format in [CHAT, RESPONSES] {
+                let text = body.to_string();
+                let _ = provider::reply(format, text.as_bytes());
+                if provider::request(format, text.as_bytes()).is_ok() {
+                    let tally = tally(format, body);
+                    prop_assert!(tally.tokens() <= tally.upper_bound());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_never_counts_less(
+        body in any_body(), message in any_message(), tool in any_tool(), text in ".{0,30}",
+    ) {
+        let before = tally(CHAT, &body);
+        prop_assert!(before.tokens() <= before.upper_bound());
+        let mut longer = body.clone();
+        let last = longer["messages"].as_array().map_or(0, Vec::len) - 1;
+        let content = &mut longer["messages"][last]["content"];
+        if content.is_array() {
+            *content = push(&json!({"content": content}), "content", json!({"type": "text", "text": text}))["content"].take();
+        }
+        for more in [push(&body, "messages", message), push(&body, "tools", tool), longer] {
+            let after = tally(CHAT, &more);
+            prop_assert!(after.tokens() >= before.tokens(), "{body} against {more}");
+            prop_assert!(after.upper_bound() >= before.upper_bound(), "{body} against {more}");
+        }
+    }
+}
