@@ -23,17 +23,20 @@ pub fn class_of(code_point: u32) -> u8 {
 ///
 /// `text` is valid UTF-8 and `at` is on a character's boundary. (Otherwise the answer is of no
 /// use, but it is an answer.)
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn class_at(text: &[u8], at: usize) -> (u8, usize) {
     match text.get(at) {
         None => (0, at),
         Some(&byte) if byte < 0x80 => (BLOCKS[0][byte as usize], at + 1),
-        Some(&byte) => {
-            let (code_point, end) = decode(byte, text, at);
-            (class_of(code_point), end)
-        }
+        Some(&byte) => foreign_class(byte, text, at),
     }
+}
+
+/// [`class_at`] of a character that isn't ASCII and begins with the byte `first`.
+fn foreign_class(first: u8, text: &[u8], at: usize) -> (u8, usize) {
+    let (code_point, end) = decode(first, text, at);
+    (class_of(code_point), end)
 }
 
 /// The code point that begins with the byte `first` at `at` and is not ASCII, and where it ends.

@@ -109,27 +109,29 @@ impl Scratch {
         pieces: usize,
         stop: &dyn Fn() -> bool,
     ) -> Result<usize, Stopped> {
-        let misses = self.look_up(vocabulary, text, pieces);
-        let mut total = pieces - misses;
+        let (mut total, misses) = self.look_up(text, pieces);
         for miss in 0..misses {
-            total += self.merged(vocabulary, text, self.misses[miss] as usize, stop)?;
+            total += self.piece(vocabulary, text, self.misses[miss] as usize, stop)?;
         }
         Ok(total)
     }
 
-    /// Lists the pieces that are no token; answers how many there are.
-    fn look_up(&mut self, vocabulary: &Vocabulary, text: &[u8], pieces: usize) -> usize {
+    /// The number of tokens of all pieces that the cache knows; lists the others, and answers how
+    /// many those are.
+    fn look_up(&mut self, text: &[u8], pieces: usize) -> (usize, usize) {
+        let mut total = 0;
         let mut misses = 0;
         for (piece, bounds) in self.bounds[..=pieces].windows(2).enumerate() {
-            let is_member = vocabulary.members().contains(key(text, bounds[0], bounds[1]));
+            let count = self.cache.short(key(text, bounds[0], bounds[1]));
+            total += count;
             self.misses[misses] = piece as u16;
-            misses += usize::from(!is_member);
+            misses += usize::from(count == 0);
         }
-        misses
+        (total, misses)
     }
 
-    /// The number of tokens of a piece that is no short token.
-    fn merged(
+    /// The number of tokens of a piece.
+    fn piece(
         &mut self,
         vocabulary: &Vocabulary,
         text: &[u8],
@@ -139,14 +141,23 @@ impl Scratch {
         let (start, end) = (self.bounds[piece], self.bounds[piece + 1]);
         let bytes = &text[start..end];
         if bytes.len() > KEY_MAX {
-            return Ok(self.merge.tokens(vocabulary, bytes, stop)?.len());
-        }
-        let key = key(text, start, end);
-        if let Some(count) = self.cache.get(key) {
+            let known = self.cache.long(bytes);
+            if known > 0 {
+                return Ok(known);
+            }
+            let count = self.merge.tokens(vocabulary, bytes, stop)?.len();
+            self.cache.insert_long(bytes, count);
             return Ok(count);
         }
-        let count = self.merge.tokens(vocabulary, bytes, stop)?.len();
-        self.cache.insert(key, count);
+        let key = key(text, start, end);
+        // It may have come before in this batch.
+        let known = self.cache.short(key);
+        if known > 0 {
+            return Ok(known);
+        }
+        let is_token = vocabulary.members().contains(key);
+        let count = if is_token { 1 } else { self.merge.tokens(vocabulary, bytes, stop)?.len() };
+        self.cache.insert_short(key, count);
         Ok(count)
     }
 

@@ -18,7 +18,9 @@ impl Members {
     pub fn insert(&mut self, key: Key) {
         let mut bucket = self.home(key);
         loop {
-            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|slot| **slot == 0) {
+            if let Some(free) =
+                self.buckets[bucket].0.iter_mut().find(|slot| **slot == Key::default())
+            {
                 *free = key;
                 return;
             }
@@ -27,19 +29,32 @@ impl Members {
     }
 
     /// Whether `key` is in the set.
+    ///
+    /// Without a branch as a rule, so that what the processor learns of one probe doesn't hold up
+    /// the next: a full bucket that lacks the key is rare.
     #[inline]
     pub fn contains(&self, key: Key) -> bool {
-        let mut bucket = self.home(key);
+        let bucket = self.home(key);
+        let (found, full) = self.look(bucket, key);
+        if !found & full { self.contains_beyond(bucket, key) } else { found }
+    }
+
+    #[cold]
+    fn contains_beyond(&self, mut bucket: usize, key: Key) -> bool {
         loop {
-            let [a, b, c, d] = self.buckets[bucket].0;
-            if (a == key) | (b == key) | (c == key) | (d == key) {
-                return true;
-            }
-            if d == 0 {
-                return false;
-            }
             bucket = (bucket + 1) & (self.buckets.len() - 1);
+            let (found, full) = self.look(bucket, key);
+            if found || !full {
+                return found;
+            }
         }
+    }
+
+    /// Whether a bucket has `key`, and whether it is full.
+    #[inline]
+    fn look(&self, bucket: usize, key: Key) -> (bool, bool) {
+        let [a, b, c, d] = self.buckets[bucket].0;
+        ((a == key) | (b == key) | (c == key) | (d == key), d != Key::default())
     }
 
     #[inline]

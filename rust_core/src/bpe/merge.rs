@@ -76,7 +76,12 @@ impl Merge {
 
     #[inline]
     fn may_follow(&self, vocabulary: &Vocabulary, token: u32) -> bool {
-        self.tokens.last().is_none_or(|last| vocabulary.stay_apart(*last, token))
+        let [before @ .., last] = &self.tokens[..] else { return true };
+        // In a run of one character, what was true of the same two tokens is true again.
+        if *last == token && before.last() == Some(&token) {
+            return true;
+        }
+        vocabulary.stay_apart(*last, token)
     }
 
     #[inline]

@@ -3,19 +3,26 @@
 /// The longest piece that a key holds, in bytes.
 pub const KEY_MAX: usize = 15;
 
-/// The piece's bytes, then its length in the highest byte; 0 is no key.
-pub type Key = u128;
+/// The piece's bytes, then its length in the highest byte; both words 0 is no key.
+///
+/// Two words rather than one of 128 bits, which is taken apart through memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    pub low: u64,
+    pub high: u64,
+}
 
-/// What no table holds, as the key of a piece that is too long for one.
-const TOO_LONG: Key = 0xFF << LENGTH_SHIFT;
-const LENGTH_SHIFT: u32 = 8 * KEY_MAX as u32;
+/// Where the highest byte begins.
+pub const LENGTH_SHIFT: u32 = 56;
 
-/// What to keep of 16 bytes, and what to add, for each length.
-const MASKS: [(Key, Key); KEY_MAX + 2] = {
-    let mut masks = [(0, TOO_LONG); KEY_MAX + 2];
+/// What to keep of 16 bytes (low, high), and what to add to the high ones, for each length. What
+/// is too long for a key gets one that no table holds.
+const MASKS: [[u64; 3]; KEY_MAX + 2] = {
+    let mut masks = [[0, 0, 0xFF << LENGTH_SHIFT]; KEY_MAX + 2];
     let mut length = 0;
     while length <= KEY_MAX {
-        masks[length] = ((1 << (8 * length)) - 1, (length as Key) << LENGTH_SHIFT);
+        let kept = (1_u128 << (8 * length)) - 1;
+        masks[length] = [kept as u64, (kept >> 64) as u64, (length as u64) << LENGTH_SHIFT];
         length += 1;
     }
     masks
@@ -24,20 +31,27 @@ const MASKS: [(Key, Key); KEY_MAX + 2] = {
 /// The key of `text[start..end]`.
 #[inline]
 pub fn key(text: &[u8], start: usize, end: usize) -> Key {
-    let (mask, length) = MASKS[(end - start).min(KEY_MAX + 1)];
-    let bytes = match text.get(start..start + 16) {
-        Some(bytes) => bytes.try_into().unwrap_or_default(),
-        None => near_end(text, start),
-    };
-    Key::from_le_bytes(bytes) & mask | length
+    let [low, high, length] = MASKS[(end - start).min(KEY_MAX + 1)];
+    let [first, second] = sixteen(text, start);
+    Key { low: first & low, high: second & high | length }
+}
+
+/// The 16 bytes from `start` on, filled up with zeros beyond the text.
+#[inline]
+fn sixteen(text: &[u8], start: usize) -> [u64; 2] {
+    let rest = &text[start..];
+    match rest.as_chunks::<8>() {
+        ([first, second, ..], _) => [u64::from_le_bytes(*first), u64::from_le_bytes(*second)],
+        _ => near_end(rest),
+    }
 }
 
 #[cold]
-fn near_end(text: &[u8], start: usize) -> [u8; 16] {
+fn near_end(rest: &[u8]) -> [u64; 2] {
     let mut bytes = [0; 16];
-    let rest = &text[start..];
     bytes[..rest.len()].copy_from_slice(rest);
-    bytes
+    let both = u128::from_le_bytes(bytes);
+    [both as u64, (both >> 64) as u64]
 }
 
 /// Spreads a key over the high bits.
@@ -45,8 +59,7 @@ fn near_end(text: &[u8], start: usize) -> [u8; 16] {
 /// Two independent multiplications are faster than a chain, and good enough for buckets of four.
 #[inline]
 pub fn hash(key: Key) -> u64 {
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
+    key.low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ key.high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
 }
 
 /// Four keys in one cache line.
@@ -56,5 +69,5 @@ pub struct Bucket(pub [Key; 4]);
 
 /// `1 << bits` empty buckets.
 pub fn buckets(bits: u32) -> Box<[Bucket]> {
-    vec![Bucket([0; 4]); 1 << bits].into_boxed_slice()
+    vec![Bucket([Key::default(); 4]); 1 << bits].into_boxed_slice()
 }

@@ -18,16 +18,18 @@ pub struct Lowers;
 /// The space.
 pub struct Spaces;
 
-const HIGH: u64 = repeat(0x80);
+/// The high bit of each byte.
+pub const HIGH: u64 = repeat(0x80);
 
-const fn repeat(byte: u8) -> u64 {
+/// Eight times the same byte.
+pub const fn repeat(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Bytes in `first..=last`, both ASCII: adding carries into the high bit from `first` on, and
+/// The high bit of each byte in `first..=last`, both ASCII: adding carries into the high bit from `first` on, and
 /// again from beyond `last`.
 #[inline]
-const fn within(bytes: u64, first: u8, last: u8) -> u64 {
+pub const fn within(bytes: u64, first: u8, last: u8) -> u64 {
     let low = bytes & !HIGH;
     let from_first = low + repeat(0x80 - first);
     let beyond_last = low + repeat(0x7F - last);

@@ -6,16 +6,17 @@
 /// No token.
 pub const NONE: u32 = (1 << 18) - 1;
 
-/// The node above all others; not the number of any slot.
-pub const ROOT: usize = 1 << 20;
+/// The nodes two bytes below the root, which has no number itself, are numbered by those bytes:
+/// common pairs of letters then share cache lines. Their slots come before the hashed ones.
+const FIRST: usize = 1 << 16;
 /// The symbol of a single byte, which ends a token of odd length, is the byte plus this.
 const ODD: usize = 1 << 16;
 
-// A slot, from the lowest bit: token (18), has pairs below (1), has a single byte below (1),
-// symbol (17), parent (21). An empty slot is 0; a full one can't be, since its parent and symbol
-// are never both 0 (see `Trie::new`).
+// A slot, from the lowest bit: token (18), has pairs below (1), has a single byte below (1), is
+// used (1), symbol (17), parent (21).
 const PAIRS_BELOW: u64 = 1 << 18;
 const ODD_BELOW: u64 = 1 << 19;
+const USED: u64 = 1 << 20;
 const KEY_SHIFT: u32 = 20;
 
 /// See the module.
@@ -25,35 +26,36 @@ pub struct Trie {
 }
 
 impl Trie {
-    /// An empty trie of `1 << bits` slots, of which at most four fifths should be used.
+    /// An empty trie with `1 << bits` hashed slots, of which at most four fifths should be used.
     pub fn new(bits: u32) -> Self {
-        assert!(1 << bits <= ROOT, "a node's number fits its field");
-        Self { slots: vec![0; 1 << bits].into_boxed_slice(), shift: 64 - bits }
+        assert!(bits <= 20, "a node's number fits its field");
+        Self { slots: vec![0; FIRST + (1 << bits)].into_boxed_slice(), shift: 64 - bits }
     }
 
-    /// The node two bytes below `node`, made with `token` if there is none yet.
+    /// Makes `token` the longest that ends in the first two bytes `pair`; answers their node.
+    pub fn add_first(&mut self, pair: [u8; 2], token: u32) -> usize {
+        let node = pair_symbol(pair);
+        self.slots[node] = USED | u64::from(token);
+        node
+    }
+
+    /// Adds the node two bytes below `node`, with `token`.
     pub fn add_pair(&mut self, node: usize, pair: [u8; 2], token: u32) -> usize {
-        self.mark(node, PAIRS_BELOW);
+        self.slots[node] |= PAIRS_BELOW;
         self.add(node, pair_symbol(pair), token)
     }
 
     /// Makes `token` the one that ends a byte below `node`.
     pub fn add_odd(&mut self, node: usize, byte: u8, token: u32) {
-        self.mark(node, ODD_BELOW);
+        self.slots[node] |= ODD_BELOW;
         self.add(node, odd_symbol(byte), token);
-    }
-
-    fn mark(&mut self, node: usize, flag: u64) {
-        if node != ROOT {
-            self.slots[node] |= flag;
-        }
     }
 
     fn add(&mut self, node: usize, symbol: usize, token: u32) -> usize {
         let key = key(node, symbol);
         let mut slot = self.home(key);
         while self.slots[slot] != 0 {
-            slot = (slot + 1) & (self.slots.len() - 1);
+            slot = self.after(slot);
         }
         self.slots[slot] = key << KEY_SHIFT | u64::from(token);
         slot
@@ -63,16 +65,16 @@ impl Trie {
     /// longer one.
     #[inline]
     pub fn longest(&self, text: &[u8], single: u32) -> u32 {
-        let mut longest = single;
-        let mut node = ROOT;
-        let mut below = PAIRS_BELOW;
-        let mut rest = text;
+        let [a, b, rest @ ..] = text else { return single };
+        let mut rest = rest;
+        let mut node = pair_symbol([*a, *b]);
+        let mut below = self.slots[node];
+        let mut longest = token_or(below, single);
         while below & PAIRS_BELOW != 0
             && let [a, b, after @ ..] = rest
         {
             let Some((slot, content)) = self.find(key(node, pair_symbol([*a, *b]))) else { break };
-            let token = content as u32 & NONE;
-            longest = if token == NONE { longest } else { token };
+            longest = token_or(content, longest);
             (node, below, rest) = (slot, content, after);
         }
         if below & ODD_BELOW != 0
@@ -95,19 +97,31 @@ impl Trie {
             if content == 0 {
                 return None;
             }
-            slot = (slot + 1) & (self.slots.len() - 1);
+            slot = self.after(slot);
         }
     }
 
     #[inline]
     fn home(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        FIRST + (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
+
+    #[inline]
+    fn after(&self, slot: usize) -> usize {
+        FIRST + ((slot + 1 - FIRST) & (self.slots.len() - FIRST - 1))
+    }
+}
+
+/// The token of a slot, or `otherwise` if it has none.
+#[inline]
+fn token_or(slot: u64, otherwise: u32) -> u32 {
+    let token = slot as u32 & NONE;
+    if slot & USED == 0 || token == NONE { otherwise } else { token }
 }
 
 #[inline]
 fn key(node: usize, symbol: usize) -> u64 {
-    (node as u64) << 17 | symbol as u64
+    ((node as u64) << 17 | symbol as u64) << 1 | 1
 }
 
 #[inline]

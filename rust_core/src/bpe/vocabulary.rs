@@ -3,7 +3,7 @@
 use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
 use super::piece::{KEY_MAX, key};
-use super::trie::{self, ROOT, Trie};
+use super::trie::{self, Trie};
 
 /// What is known of a token apart from its bytes.
 #[derive(Clone, Copy, Default)]
@@ -140,7 +140,7 @@ struct Path {
 
 impl Path {
     fn new() -> Self {
-        Self { bytes: [0; 256], length: 0, known: 0, ranks: [trie::NONE; 256], nodes: [ROOT; 128] }
+        Self { bytes: [0; 256], length: 0, known: 0, ranks: [trie::NONE; 256], nodes: [0; 128] }
     }
 
     /// Keeps the first `shared` bytes and appends `added`.
@@ -158,9 +158,12 @@ impl Path {
             let pair = [self.bytes[depth - 2], self.bytes[depth - 1]];
             let ends_here = self.ranks[depth];
             let token = if ends_here == trie::NONE { self.ranks[depth - 1] } else { ends_here };
-            self.nodes[depth / 2] = trie.add_pair(self.nodes[depth / 2 - 1], pair, token);
+            self.nodes[depth / 2] = match depth {
+                2 => trie.add_first(pair, token),
+                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token),
+            };
         }
-        if self.length % 2 == 1 {
+        if self.length % 2 == 1 && self.length > 1 {
             let node = self.nodes[self.length / 2];
             trie.add_odd(node, self.bytes[self.length - 1], self.ranks[self.length]);
         }

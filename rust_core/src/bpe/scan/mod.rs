@@ -6,9 +6,11 @@
 mod cl100k;
 mod o200k;
 mod p50k;
+mod window;
 
 use super::classes::{LETTER, NEWLINE, NUMBER, PUNCTUATION, WHITESPACE, class_at};
 use super::runs::{Letters, Spaces, run_end};
+use window::Style;
 
 /// A pre-tokeniser's pattern, by the first encoding that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +28,14 @@ impl Pattern {
     /// fit; answers how many.
     pub fn cut(self, text: &[u8], bounds: &mut [usize]) -> usize {
         match self {
-            Self::Cl100k => cut(text, bounds, cl100k::piece_end),
-            Self::O200k => cut(text, bounds, o200k::piece_end),
+            Self::Cl100k => cut_windows(text, bounds, Style::Cl100k, cl100k::piece_end),
+            Self::O200k => cut_windows(text, bounds, Style::O200k, o200k::piece_end),
             Self::P50k => cut(text, bounds, p50k::piece_end),
         }
     }
 }
 
+/// One piece after another.
 #[inline]
 fn cut(text: &[u8], bounds: &mut [usize], piece_end: impl Fn(&[u8], usize) -> usize) -> usize {
     let mut at = bounds[0];
@@ -44,6 +47,44 @@ fn cut(text: &[u8], bounds: &mut [usize], piece_end: impl Fn(&[u8], usize) -> us
         at = piece_end(text, at);
         *bound = at;
         pieces += 1;
+    }
+    pieces
+}
+
+/// Pieces to cut one after another where a window had few, as in text that isn't ASCII.
+const SINGLE: usize = 8;
+
+/// As many pieces at once as a window of ASCII has.
+#[inline]
+fn cut_windows(
+    text: &[u8],
+    bounds: &mut [usize],
+    style: Style,
+    piece_end: impl Fn(&[u8], usize) -> usize,
+) -> usize {
+    let mut pieces = 0;
+    while bounds[pieces] < text.len() && pieces + 1 < bounds.len() {
+        let room = &mut bounds[pieces..];
+        let in_window = if room.len() > window::SIZE { cut_window(text, room, style) } else { 0 };
+        pieces += in_window;
+        if in_window < SINGLE / 2 {
+            let room = &mut bounds[pieces..];
+            let end = room.len().min(SINGLE + 1);
+            pieces += cut(text, &mut room[..end], &piece_end);
+        }
+    }
+    pieces
+}
+
+/// The pieces that end in the window at `bounds[0]`.
+#[inline]
+fn cut_window(text: &[u8], bounds: &mut [usize], style: Style) -> usize {
+    let at = bounds[0];
+    let mut ends = window::starts(text, at, style) & !1;
+    let pieces = ends.count_ones() as usize;
+    for bound in &mut bounds[1..=pieces] {
+        *bound = at + ends.trailing_zeros() as usize;
+        ends &= ends - 1;
     }
     pieces
 }
