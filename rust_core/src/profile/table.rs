@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::{Margins, Profile, ReplyCost};
 use crate::conversation::Format;
 use crate::rules::Rules;
+use crate::rules::claude::Claude;
 use crate::rules::generic::Generic;
 use crate::rules::media::MediaRules;
 use crate::rules::openai::OpenAi;
@@ -68,6 +69,7 @@ struct FamilyRow {
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RulesRow {
+    Claude(Box<Claude>),
     Generic(Generic),
     Openai(Box<OpenAi>),
 }
@@ -161,6 +163,7 @@ impl Profiles {
 impl FamilyRow {
     fn rules(&self) -> Arc<dyn Rules> {
         match &self.rules {
+            RulesRow::Claude(rules) => Arc::new(rules.as_ref().clone()),
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
             RulesRow::Openai(rules) => Arc::new((**rules).clone()),
         }
