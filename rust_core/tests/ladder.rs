@@ -198,7 +198,8 @@ fn another_model_does_not_continue_a_prefix() {
 fn a_base_keeps_the_parts_of_the_preamble_that_are_not_sent_again() {
     let engine = engine();
     let mut first = prompt("gpt-4o", [user("One")]);
-    first.system = vec![common::text("Answer in one word, whatever you are asked, and never in two.")];
+    first.system =
+        vec![common::text("Answer in one word, whatever you are asked, and never in two.")];
     first.tools = vec![common::tool("lookup")];
     let first = engine.estimate(&Turn::full(first));
     let plain = engine.estimate(&Turn::after(&first.prefix_key, [user("Two")]));

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::{Margins, Profile, ReplyCost};
 use crate::conversation::Format;
 use crate::rules::Rules;
+use crate::rules::claude::Claude;
 use crate::rules::gemini::Gemini;
 use crate::rules::generic::Generic;
 use crate::rules::harmony::Harmony;
@@ -70,6 +71,7 @@ struct FamilyRow {
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum RulesRow {
+    Claude(Box<Claude>),
     Gemini(Box<Gemini>),
     Generic(Generic),
     Harmony(Harmony),
@@ -165,6 +167,7 @@ impl Profiles {
 impl FamilyRow {
     fn rules(&self) -> Arc<dyn Rules> {
         match &self.rules {
+            RulesRow::Claude(rules) => Arc::new(rules.as_ref().clone()),
             RulesRow::Gemini(rules) => Arc::new(rules.as_ref().clone()),
             RulesRow::Generic(rules) => Arc::new(rules.clone()),
             RulesRow::Harmony(rules) => Arc::new(rules.clone()),

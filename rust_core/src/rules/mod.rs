@@ -3,6 +3,7 @@
 //! Rules are additive, message by message, so that a conversation that grows costs only what is
 //! new. Constants live in the profile table; code is only what a table can't say.
 
+pub mod claude;
 pub mod gemini;
 pub mod generic;
 pub mod harmony;

@@ -1,12 +1,14 @@
 //! The vocabularies that texts are counted with, by name: one interface over all of them.
 
 mod characters;
+mod claude;
 mod gemma;
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 pub use characters::Characters;
+pub use claude::Claude;
 pub use gemma::Gemma4;
 
 use crate::bpe::{Encoding, Stopped};
@@ -33,11 +35,9 @@ pub type Checkpoint<'a> = &'a dyn Fn() -> Result<(), Status>;
 /// Names of every vocabulary, in the order in which help and errors list them.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    Encoding::ALL
-        .iter()
-        .map(|encoding| encoding.name())
-        .chain([Gemma4::NAME, Characters::NAME])
-        .collect()
+    let encodings = Encoding::ALL.iter().map(|encoding| encoding.name());
+    let claude = Claude::ALL.iter().map(|claude| claude.name());
+    encodings.chain(claude).chain([Gemma4::NAME, Characters::NAME]).collect()
 }
 
 /// The vocabulary of that name. A large one is loaded when it first counts.
@@ -46,8 +46,8 @@ pub fn by_name(name: &str) -> Option<Arc<dyn Counter>> {
     if name == Characters::NAME {
         return Some(Arc::new(Characters));
     }
-    if name == Gemma4::NAME {
-        return Some(Arc::new(Gemma4));
+    if let Some(claude) = Claude::ALL.into_iter().find(|claude| claude.name() == name) {
+        return Some(Arc::new(claude));
     }
     Some(Arc::new(Encoding::from_name(name)?))
 }

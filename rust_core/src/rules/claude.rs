@@ -1,0 +1,193 @@
+//! What Claude bills beside the text: its hidden prompts and how tools, calls and schemas are
+//! written out before the model reads them.
+//!
+//! Anthropic publishes some of it (the hidden prompt of tools by model and choice); the texts and
+//! the other constants were found by comparing with recorded bills. Bedrock bills alike.
+
+mod texts;
+
+use serde::Deserialize;
+
+use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use crate::conversation::{
+    Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode,
+};
+use crate::status::Status;
+
+/// Constants of a family, in tokens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claude {
+    /// Added once to every prompt.
+    pub per_prompt: u32,
+    /// Added to every message; system prompts have no frame of their own.
+    pub per_message: u32,
+    /// What a message or a system prompt may cost beyond that: its last character may not merge
+    /// with what follows.
+    pub message_slack: u32,
+    /// The hidden prompt of tools.
+    pub hidden: Hidden,
+    /// The first call of a message, beside its text; its result included.
+    pub first_call: u32,
+    /// Each further call of a message.
+    pub further_call: u32,
+    /// A tool of Anthropic's own (computer, bash, text editor), beside its JSON text, and the most
+    /// that one costs.
+    pub own_tool: u32,
+    /// See `own_tool`.
+    pub own_tool_most: u32,
+    /// A response schema, beside its text, and the most that it costs.
+    pub per_schema: u32,
+    /// See `per_schema`.
+    pub per_schema_most: u32,
+    /// Extended thinking.
+    pub thinking: u32,
+    /// Thinking between calls, which a header asks for that no body shows: only the bound has it.
+    pub interleaved: u32,
+}
+
+/// The hidden prompt that explains tools, by tool choice. `single` is for one call at a time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hidden {
+    /// The model decides, or must not call.
+    pub auto: u32,
+    /// Some call is demanded.
+    pub required: u32,
+    /// A call of one function is demanded.
+    pub named: u32,
+    /// As `auto`, one call at a time.
+    pub single_auto: u32,
+    /// As `required`, one call at a time.
+    pub single_required: u32,
+    /// As `named`, one call at a time.
+    pub single_named: u32,
+    /// What was seen above these.
+    pub slack: u32,
+}
+
+impl Hidden {
+    const fn of(&self, choice: &ToolChoice) -> u32 {
+        use ToolChoiceMode::{Auto, Named, None, Required, Unspecified};
+        match (choice.mode, choice.no_parallel) {
+            (Unspecified | Auto | None, false) => self.auto,
+            (Required, false) => self.required,
+            (Named, false) => self.named,
+            (Unspecified | Auto | None, true) => self.single_auto,
+            (Required, true) => self.single_required,
+            (Named, true) => self.single_named,
+        }
+    }
+}
+
+impl Rules for Claude {
+    fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt);
+        for message in &preamble.system {
+            tally.add(Kind::Overhead, 0, self.message_slack);
+            for part in &message.parts {
+                Self::part(&mut tally, Role::System, part, context)?;
+            }
+        }
+        self.tools(&mut tally, preamble, context)?;
+        if let Some(response) = &preamble.response_schema {
+            self.response_schema(&mut tally, response, context)?;
+        }
+        if preamble.thinking {
+            let most = if preamble.tools.is_empty() { 0 } else { self.interleaved };
+            tally.add(Kind::Overhead, self.thinking, self.thinking + most);
+        }
+        for (_, value) in &preamble.other {
+            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
+        }
+        Ok(tally)
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        let mut tally = Tally::default();
+        tally.add(Kind::Overhead, self.per_message, self.per_message + self.message_slack);
+        let mut call_frame = self.first_call;
+        for part in &message.parts {
+            if matches!(part, Part::ToolCall(_)) {
+                context.add_frame(&mut tally, Kind::ToolCalls, call_frame);
+                call_frame = self.further_call;
+            }
+            Self::part(&mut tally, message.role, part, context)?;
+        }
+        Ok(tally)
+    }
+}
+
+impl Claude {
+    fn tools(
+        &self,
+        tally: &mut Tally,
+        preamble: &Preamble,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        if !preamble.tools.is_empty() {
+            let hidden = self.hidden.of(&preamble.tool_choice);
+            tally.add(Kind::Tools, hidden, hidden + self.hidden.slack);
+        }
+        for tool in &preamble.tools {
+            let text = match tool {
+                Tool::Function(function) => texts::function(function),
+                Tool::Other(value) => {
+                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                    tally.add(Kind::Tools, self.own_tool, self.own_tool_most);
+                    texts::json(value)
+                }
+            };
+            context.add_text(tally, Kind::Tools, &text)?;
+        }
+        Ok(())
+    }
+
+    fn response_schema(
+        &self,
+        tally: &mut Tally,
+        response: &ResponseSchema,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        tally.add(Kind::ResponseSchema, self.per_schema, self.per_schema_most);
+        let schema = texts::indented_json(&response.schema);
+        context.add_text(tally, Kind::ResponseSchema, &schema)
+    }
+
+    fn part(
+        tally: &mut Tally,
+        role: Role,
+        part: &Part,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        match part {
+            Part::Text(text) => context.add_text(tally, text_of(role), text),
+            Part::Media(media) => {
+                context.add_media(tally, media);
+                Ok(())
+            }
+            Part::ToolCall(ToolCall { name, arguments, .. }) => {
+                context.add_text(tally, Kind::ToolCalls, &texts::call(name, arguments))
+            }
+            Part::ToolResult(result) => result
+                .parts
+                .iter()
+                .try_for_each(|part| Self::part(tally, Role::Tool, part, context)),
+            Part::Reasoning(reasoning) => {
+                context.add_opaque(tally, &reasoning.signature);
+                context.add_text(tally, Kind::Reasoning, &reasoning.text)
+            }
+            Part::Signature(signature) => {
+                context.add_opaque(tally, signature);
+                Ok(())
+            }
+            Part::Other(value) => {
+                if role != Role::Tool {
+                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                }
+                context.add_text(tally, text_of(role), &texts::json(value))
+            }
+        }
+    }
+}
