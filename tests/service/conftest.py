@@ -32,7 +32,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """A daemon that the tests share."""
-    daemon = Daemon(tmp_path_factory.mktemp("daemon"), longest=600)
+    daemon = Daemon(tmp_path_factory.mktemp("daemon"))
     assert daemon.address, daemon.log.read_text()
     yield daemon
     assert daemon.stop() == 0, daemon.log.read_text()

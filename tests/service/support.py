@@ -18,12 +18,13 @@ from google.rpc import error_details_pb2, status_pb2  # pyright: ignore[reportMi
 SERVICE = "tokencount.v1.TokenCounterService"
 GATED = Path(__file__).with_name("gated.py")
 PATIENCE = 30.0
+LONGEST = 600.0
 
 
 class Daemon:
     """A `tokencountd serve` process. A watchdog ends it, so that no test can hang on it."""
 
-    def __init__(self, directory: Path, *flags: str, longest: float = 60, **environ: str) -> None:
+    def __init__(self, directory: Path, *flags: str, **environ: str) -> None:
         self.log = directory / "log"
         program = [str(GATED)] if "GATE" in environ else ["-m", "tokencountd"]
         command = [sys.executable, *program, "serve", "--listen", "127.0.0.1:0"]
@@ -35,7 +36,7 @@ class Daemon:
                 text=True,
                 env={**os.environ, **environ},
             )
-        self._watchdog = threading.Timer(longest, self.process.kill)
+        self._watchdog = threading.Timer(LONGEST, self.process.kill)
         self._watchdog.start()
         assert self.process.stdout
         self.first_line = self.process.stdout.readline()
@@ -91,11 +92,16 @@ def words(count: int) -> str:
     return " ".join(f"w{number * 2654435761 % 1000003}" for number in range(count))
 
 
+def method(channel: grpc.Channel, name: str) -> Any:
+    """One of the service's methods over bytes."""
+    return channel.unary_unary(f"/{SERVICE}/{name}")  # pyright: ignore[reportUnknownVariableType]
+
+
 def error_of(call: Callable[[], object]) -> tuple[grpc.RpcError, list[Any]]:
     """The error of a call that must fail, and its details."""
     with pytest.raises(grpc.RpcError) as caught:
         call()
-    trailer = dict(caught.value.trailing_metadata() or ())
+    trailer: dict[str, Any] = dict(caught.value.trailing_metadata() or ())  # pyright: ignore[reportCallIssue, reportArgumentType]
     status = status_pb2.Status.FromString(trailer.get("grpc-status-details-bin", b""))
     return caught.value, [unpacked(detail) for detail in status.details]
 

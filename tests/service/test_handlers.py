@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
-from support import PATIENCE, SERVICE, error_of
+from support import PATIENCE, error_of, method
 
 from tokencountd import handlers
 from tokencountd.handlers import INLINE_BYTES, Admission
@@ -37,8 +37,8 @@ class Engine:
 def call(address: str) -> None:
     """Panics, and calls with and without a deadline, on the loop and on a thread."""
     with grpc.insecure_channel(address) as channel:
-        for method in ("CountMessages", "EstimateConversation", "RecordActual"):
-            ask = channel.unary_unary(f"/{SERVICE}/{method}")
+        for name in ("CountMessages", "EstimateConversation", "RecordActual"):
+            ask = method(channel, name)
             for size in (0, INLINE_BYTES):
                 error, details = error_of(lambda: ask(b"panic" + bytes(size), timeout=PATIENCE))  # noqa: B023
                 assert error.code() == grpc.StatusCode.INTERNAL

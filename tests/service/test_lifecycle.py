@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import grpc
 import pytest
@@ -16,6 +16,7 @@ from support import PATIENCE, SERVICE, error_of, scrape, until, words
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
+from tokencount.v1.usage_pb2 import STATUS_SUCCEEDED
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -75,7 +76,7 @@ def test_one_line_says_the_address(start: Start) -> None:
 def test_health_turns_at_the_drain(start: Start, service: str) -> None:
     daemon = start()
     with daemon.channel() as channel:
-        stub = HealthStub(channel)
+        stub: Any = HealthStub(channel)
         assert stub.Check(health_pb2.HealthCheckRequest(service=service)).status == SERVING
         watch = iter(stub.Watch(health_pb2.HealthCheckRequest(service=service), timeout=PATIENCE))
         assert next(watch).status == SERVING
@@ -85,7 +86,7 @@ def test_health_turns_at_the_drain(start: Start, service: str) -> None:
 
 
 def test_health_of_another_service(channel: grpc.Channel) -> None:
-    stub = HealthStub(channel)
+    stub: Any = HealthStub(channel)
     request = health_pb2.HealthCheckRequest(service="other")
     error, _ = error_of(lambda: stub.Check(request))
     assert error.code() == grpc.StatusCode.NOT_FOUND
@@ -146,7 +147,7 @@ def test_overload_says_when_to_come_back(start: Start, tmp_path: Path) -> None:
 
 def test_records_survive_a_restart(start: Start, tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path / "kept"))
-    record = wire.RecordActualRequest(typed=small().typed, status=1)
+    record = wire.RecordActualRequest(typed=small().typed, status=STATUS_SUCCEEDED)
     record.usage.input_tokens = 77
     daemon = start(*data)
     with daemon.channel() as channel:

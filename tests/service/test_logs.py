@@ -33,7 +33,7 @@ def test_a_repeated_error_is_counted_rather_than_written() -> None:
     limit = RateLimit()
     assert [limit.filter(record()) for _ in range(100)] == [True] + [False] * 99
     assert limit.filter(record(message="another"))
-    limit._last["call failed"] = (0.0, 99)
+    limit._last["call failed"] = (0.0, 99)  # pyright: ignore[reportPrivateUsage]
     late = record()
     assert limit.filter(late)
     assert late.__dict__["fields"] == {"left_out": 99}

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
-from support import PATIENCE, SERVICE, error_of
+from support import PATIENCE, error_of, method
 
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
@@ -53,7 +53,8 @@ def body(value: Any, format: "pb.Format.ValueType" = pb.FORMAT_OPENAI_CHAT, mode
 
 def typed(text: str = "hello", **fields: Any) -> pb.Prompt:
     message = pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text=text)])
-    return pb.Prompt(**{"model": "gpt-4o", "messages": [message], **fields})
+    given: dict[str, Any] = {"model": "gpt-4o", "messages": [message], **fields}
+    return pb.Prompt(**given)
 
 
 def count(text: str) -> Message:
@@ -61,7 +62,8 @@ def count(text: str) -> Message:
 
 
 def record(**fields: Any) -> Message:
-    return wire.RecordActualRequest(**{"typed": typed(), "status": usage_pb2.STATUS_SUCCEEDED, **fields})
+    given: dict[str, Any] = {"typed": typed(), "status": usage_pb2.STATUS_SUCCEEDED, **fields}
+    return wire.RecordActualRequest(**given)
 
 
 def bill(**usage: Any) -> Message:
@@ -219,7 +221,7 @@ RIGHT = [
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: row.name)
 def test_wrong(channel: grpc.Channel, row: Wrong) -> None:
     request = row.request if isinstance(row.request, bytes) else row.request.SerializeToString()
-    call = channel.unary_unary(f"/{SERVICE}/{row.method}")
+    call = method(channel, row.method)
     error, details = error_of(lambda: call(request, timeout=PATIENCE))
     assert error.code() == row.code, error.details()
     assert (details[0].reason, details[0].domain) == (row.reason, "tokencount.v1"), error.details()
@@ -229,20 +231,20 @@ def test_wrong(channel: grpc.Channel, row: Wrong) -> None:
 
 @pytest.mark.parametrize("row", RIGHT, ids=lambda row: row.name)
 def test_right(channel: grpc.Channel, row: Right) -> None:
-    call = channel.unary_unary(
-        f"/{SERVICE}/CountMessages", response_deserializer=wire.CountMessagesResponse.FromString
-    )
-    answer = call(row.request.SerializeToString(), timeout=PATIENCE).count
+    call = method(channel, "CountMessages")
+    answer = wire.CountMessagesResponse.FromString(
+        call(row.request.SerializeToString(), timeout=PATIENCE)
+    ).count
     assert row.least <= answer.tokens <= row.most
     assert answer.tokens <= answer.upper_bound
 
 
 def test_far_above_the_limit_grpc_itself_refuses(channel: grpc.Channel) -> None:
-    call = channel.unary_unary(f"/{SERVICE}/CountMessages")
+    call = method(channel, "CountMessages")
     error, details = error_of(lambda: call(b"\x00" * (65 << 20), timeout=PATIENCE))
     assert (error.code(), details) == (EXHAUSTED, [])
 
 
 def test_an_unknown_method(channel: grpc.Channel) -> None:
-    error, _ = error_of(lambda: channel.unary_unary(f"/{SERVICE}/Other")(b"", timeout=PATIENCE))
+    error, _ = error_of(lambda: method(channel, "Other")(b"", timeout=PATIENCE))
     assert error.code() == grpc.StatusCode.UNIMPLEMENTED

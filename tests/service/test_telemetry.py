@@ -20,6 +20,7 @@ from support import PATIENCE, SERVICE, Daemon, error_of, scrape
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
+from tokencount.v1.usage_pb2 import STATUS_SUCCEEDED
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 PROMPT = pb.Prompt(model="gpt-4o", messages=[pb.Message(role=pb.ROLE_USER, parts=[pb.Part(text="hello")])])
@@ -32,7 +33,8 @@ class Collector(metrics_grpc.MetricsServiceServicer, traces_grpc.TraceServiceSer
         self.metrics: queue.Queue[Any] = queue.Queue()
         self.spans: queue.Queue[Any] = queue.Queue()
         self._server = grpc.server(ThreadPoolExecutor(2))
-        metrics_grpc.add_MetricsServiceServicer_to_server(self, self._server)
+        grpc_module: Any = metrics_grpc
+        grpc_module.add_MetricsServiceServicer_to_server(self, self._server)
         port = self._server.add_insecure_port("127.0.0.1:0")
         handler = grpc.unary_unary_rpc_method_handler(
             self.export_spans,
@@ -75,7 +77,7 @@ def call(daemon: Daemon, sampled: str = "01") -> None:
         stub.CountMessages(wire.CountMessagesRequest(typed=PROMPT), metadata=carried)
         error_of(lambda: stub.CountMessages(wire.CountMessagesRequest(), metadata=carried))
         answer = stub.EstimateConversation(wire.EstimateConversationRequest(typed=PROMPT), metadata=carried)
-        record = wire.RecordActualRequest(base=answer.count.prefix_key, status=1)
+        record = wire.RecordActualRequest(base=answer.count.prefix_key, status=STATUS_SUCCEEDED)
         record.usage.input_tokens = 8
         stub.RecordActual(record, metadata=carried)
 

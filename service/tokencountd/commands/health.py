@@ -1,7 +1,7 @@
 """`tokencountd health`: asks a server whether it serves, for the health check of a container."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tokencountd import settings
 from tokencountd.commands import CommandError
@@ -27,9 +27,9 @@ def _run(_flags: argparse.Namespace, values: Settings) -> int:
     from grpc_health.v1 import health_pb2, health_pb2_grpc
 
     # What a server on every address listens on is reached by the loopback.
-    address = values.listen.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:")  # noqa: S104
+    address = values.listen.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:")
     with grpc.insecure_channel(address) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
+        stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
             status = stub.Check(health_pb2.HealthCheckRequest(), timeout=_TIMEOUT).status
         except grpc.RpcError as error:
