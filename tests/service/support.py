@@ -101,7 +101,8 @@ def error_of(call: Callable[[], object]) -> tuple[grpc.RpcError, list[Any]]:
     """The error of a call that must fail, and its details."""
     with pytest.raises(grpc.RpcError) as caught:
         call()
-    trailer: dict[str, Any] = dict(caught.value.trailing_metadata() or ())  # pyright: ignore[reportCallIssue, reportArgumentType]
+    metadata: Any = caught.value.trailing_metadata()
+    trailer: dict[str, Any] = dict(metadata or ())
     status = status_pb2.Status.FromString(trailer.get("grpc-status-details-bin", b""))
     return caught.value, [unpacked(detail) for detail in status.details]
 
