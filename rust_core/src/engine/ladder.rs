@@ -130,7 +130,7 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
     since += rest;
     let now = prompt.preamble.1;
     let then = Tally::from(&anchor.preamble);
-    let changed = if same_preamble { (0, 0) } else { difference(&now, &then) };
+    let changed = difference(&now, &then);
     let (new, new_bound) = correction.apply(since.tokens(), since.upper_bound());
     let total = i64::from(anchor.known) + changed.0 + i64::from(new);
     let tokens = total.clamp(1, i64::from(u32::MAX)) as u32;
@@ -150,7 +150,8 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
             messages: prompt.message_count(),
             preamble: now.into(),
             since: since.into(),
-            anchor: Some(anchor),
+            // Under another preamble the bill isn't that prompt's own, also when it is asked again.
+            anchor: Some(Anchor { exact: anchor.exact && same_preamble, ..anchor }),
             ..state
         },
     }
