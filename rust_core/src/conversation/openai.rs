@@ -1,72 +1,21 @@
 //! What `OpenAI`'s two interfaces write alike: content parts, functions, tool choice, schemas.
 
-use std::fmt::Arguments;
-
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
 use super::json::{self, Fields};
+use super::unknown::Unknown;
 use super::{
     Function, Media, MediaKind, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolChoice,
     ToolChoiceMode,
 };
 use crate::status::Status;
-use crate::wire::Warning;
 
 /// Fields of parts and messages that are not billed, or that only replies have.
 const UNBILLED_IN_PARTS: &[&str] =
     &["annotations", "cache_control", "id", "logprobs", "prompt_cache_breakpoint", "type"];
-
-/// The most warnings of one body; a body of unknown fields only must not make a huge answer.
-const MAX_WARNINGS: usize = 32;
-
-/// A text of an unknown field that is longer than this may be part of the prompt.
-const LONGEST_SETTING: usize = 64;
-
-/// Where a body's reader stands, and what it did not understand so far.
-pub struct Place<'a> {
-    /// Path of the value that is read, inside the body.
-    pub path: Arguments<'a>,
-    /// What was not understood.
-    pub warnings: &'a mut Vec<Warning>,
-}
-
-impl Place<'_> {
-    /// Warns of what is left of `fields`; gives what may hold text of the prompt.
-    pub fn leftovers(&mut self, fields: Fields, unbilled: &[&str]) -> Vec<(String, Value)> {
-        let mut billed = Vec::new();
-        for (key, value) in fields.rest(unbilled) {
-            if self.warnings.len() < MAX_WARNINGS {
-                self.warnings.push(self.unknown_field(&key));
-            }
-            if may_hold_text(&value) {
-                billed.push((key, value));
-            }
-        }
-        billed
-    }
-
-    fn unknown_field(&self, key: &str) -> Warning {
-        let path = self.path.to_string();
-        let separator = if path.is_empty() { "" } else { "." };
-        Warning {
-            code: "unknown_field".into(),
-            message: "this field is not known; text in it was counted as JSON".into(),
-            field: format!("{path}{separator}{key}"),
-        }
-    }
-}
-
-fn may_hold_text(value: &Value) -> bool {
-    match value {
-        Value::Object(fields) => !fields.is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::String(text) => text.len() > LONGEST_SETTING,
-        _ => false,
-    }
-}
 
 /// Takes the role, which must be there.
 pub fn role(fields: &mut Fields) -> Result<Role, Status> {
@@ -84,12 +33,12 @@ pub fn role(fields: &mut Fields) -> Result<Role, Status> {
 }
 
 /// Takes a text or a list of parts. Empty texts are left out.
-pub fn content(fields: &mut Fields, key: &str, place: &mut Place) -> Result<Vec<Part>, Status> {
+pub fn content(fields: &mut Fields, key: &str, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     match fields.take(key) {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(text_part(text).into_iter().collect()),
         Value::Array(items) => {
-            let parts = json::each(key, items, |item| part(item, place))?;
+            let parts = unknown.each(key, items, part)?;
             Ok(parts.into_iter().flatten().collect())
         }
         other => Err(Status::invalid(key, json::wrong_type("a string or an array", &other))),
@@ -100,7 +49,7 @@ fn text_part(text: String) -> Option<Part> {
     (!text.is_empty()).then_some(Part::Text(text))
 }
 
-fn part(item: Value, place: &mut Place) -> Result<Vec<Part>, Status> {
+fn part(item: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     if let Value::String(text) = item {
         return Ok(text_part(text).into_iter().collect());
     }
@@ -115,7 +64,7 @@ fn part(item: Value, place: &mut Place) -> Result<Vec<Part>, Status> {
     };
     let mut fields = Fields::of(item)?;
     let mut parts: Vec<Part> = read(&mut fields)?.into_iter().collect();
-    parts.extend(others(place.leftovers(fields, UNBILLED_IN_PARTS)));
+    parts.extend(others(unknown.rest(fields, UNBILLED_IN_PARTS)));
     Ok(parts)
 }
 

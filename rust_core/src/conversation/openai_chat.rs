@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::json::Fields;
-use super::openai::{self, Place};
+use super::openai;
 use super::provider::Reader;
+use super::unknown::Unknown;
 use super::{
     Conversation, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool, ToolCall,
     ToolResult, json,
 };
 use crate::status::Status;
-use crate::wire::Warning;
 
 /// The reader of this interface.
 pub const READER: Reader = Reader { request, reply };
@@ -80,14 +80,14 @@ const UNBILLED_IN_MESSAGE: &[&str] =
 
 fn request(body: Value) -> Result<Conversation, Status> {
     let mut fields = Fields::of(body)?;
-    let mut warnings = Vec::new();
+    let mut unknown = Unknown::default();
     let model = fields.string("model")?.unwrap_or_default();
     let messages = fields.array("messages")?;
-    let messages = messages_of(messages, "messages", &mut warnings)?;
+    let messages = unknown.each("messages", messages, message)?;
     let mut preamble = preamble(&mut fields)?;
     let messages = openai::split_system(&mut preamble, messages);
-    let mut place = Place { path: format_args!(""), warnings: &mut warnings };
-    preamble.other = place.leftovers(fields, UNBILLED);
+    preamble.other = unknown.rest(fields, UNBILLED);
+    let warnings = unknown.warnings;
     Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })
 }
 
@@ -111,26 +111,12 @@ fn legacy_function(value: Value) -> Result<super::Function, Status> {
     openai::function(Fields::of(value)?)
 }
 
-fn messages_of(
-    items: Vec<Value>,
-    list: &str,
-    warnings: &mut Vec<Warning>,
-) -> Result<Vec<Message>, Status> {
-    let mut index = 0;
-    json::each(list, items, |item| {
-        let path = format_args!("{list}[{index}]");
-        let read = message(item, &mut Place { path, warnings });
-        index += 1;
-        read
-    })
-}
-
-fn message(value: Value, place: &mut Place) -> Result<Message, Status> {
+fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     let mut fields = Fields::of(value)?;
     let role = openai::role(&mut fields)?;
     let mut name = fields.string("name")?.unwrap_or_default();
     let mut parts = reasoning(&mut fields)?;
-    let content = openai::content(&mut fields, "content", place)?;
+    let content = openai::content(&mut fields, "content", unknown)?;
     if role == Role::Tool {
         let call_id = fields.string("tool_call_id")?.unwrap_or_default();
         let name = std::mem::take(&mut name);
@@ -150,7 +136,7 @@ fn message(value: Value, place: &mut Place) -> Result<Message, Status> {
         let call = function_call(call, String::new());
         parts.push(call.map_err(|error| error.inside("function_call"))?);
     }
-    parts.extend(openai::others(place.leftovers(fields, UNBILLED_IN_MESSAGE)));
+    parts.extend(openai::others(unknown.rest(fields, UNBILLED_IN_MESSAGE)));
     Ok(Message { role, name, parts })
 }
 
@@ -200,26 +186,25 @@ fn function_call(mut fields: Fields, id: String) -> Result<Part, Status> {
 
 /// A whole response, one of its choices, a message, or a list of messages.
 fn reply(reply: Value) -> Result<Vec<Message>, Status> {
-    let mut unused = Vec::new();
+    let mut unused = Unknown::default();
     if let Value::Array(items) = reply {
-        return messages_of(items, "", &mut unused);
+        return unused.each("", items, message);
     }
     let mut fields = Fields::of(reply)?;
-    if fields.has("choices") {
-        let first = fields.array("choices")?.into_iter().next();
-        let first = first.ok_or_else(|| Status::invalid("choices", "must not be empty"))?;
-        return chosen(first, &mut unused).map_err(|error| error.inside("choices[0]"));
+    if !fields.has("choices") {
+        return chosen(fields.into_value(), &mut unused);
     }
-    chosen(fields.into_value(), &mut unused)
+    let first = fields.array("choices")?.into_iter().next();
+    let first = first.ok_or_else(|| Status::invalid("choices", "must not be empty"))?;
+    unused.inside("choices[0]", |unused| chosen(first, unused))
 }
 
-fn chosen(value: Value, unused: &mut Vec<Warning>) -> Result<Vec<Message>, Status> {
+fn chosen(value: Value, unused: &mut Unknown) -> Result<Vec<Message>, Status> {
     let mut fields = Fields::of(value)?;
-    if !fields.has("message") {
-        let path = format_args!("");
-        return Ok(vec![message(fields.into_value(), &mut Place { path, warnings: unused })?]);
-    }
-    let mut place = Place { path: format_args!("message"), warnings: unused };
-    let read = message(fields.take("message"), &mut place);
-    Ok(vec![read.map_err(|error| error.inside("message"))?])
+    let read = if fields.has("message") {
+        unused.inside("message", |unused| message(fields.take("message"), unused))
+    } else {
+        message(fields.into_value(), unused)
+    };
+    Ok(vec![read?])
 }

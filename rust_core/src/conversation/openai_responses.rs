@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::json::{self, Fields};
-use super::openai::{self, Place};
+use super::openai;
 use super::provider::Reader;
+use super::unknown::Unknown;
 use super::{Conversation, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult};
 use crate::status::Status;
 use crate::wire::Warning;
@@ -46,20 +47,20 @@ const UNBILLED_IN_ITEM: &[&str] = &["cache_control", "created_by", "id", "phase"
 
 fn request(body: Value) -> Result<Conversation, Status> {
     let mut fields = Fields::of(body)?;
-    let mut warnings = server_state(&mut fields);
+    let mut unknown = Unknown { warnings: server_state(&mut fields) };
     let model = fields.string("model")?.unwrap_or_default();
     let mut preamble = preamble(&mut fields)?;
     let messages = match fields.take("input") {
         Value::Null => Vec::new(),
         Value::String(text) => vec![said(Role::User, text)],
-        Value::Array(items) => items_of(items, "input", &mut warnings)?,
+        Value::Array(items) => unknown.each("input", items, item)?,
         other => {
             return Err(Status::invalid("input", json::wrong_type("a string or an array", &other)));
         }
     };
     let messages = openai::split_system(&mut preamble, messages);
-    let mut place = Place { path: format_args!(""), warnings: &mut warnings };
-    preamble.other.extend(place.leftovers(fields, UNBILLED));
+    preamble.other = unknown.rest(fields, UNBILLED);
+    let warnings = unknown.warnings;
     Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })
 }
 
@@ -94,21 +95,7 @@ fn said(role: Role, text: String) -> Message {
     Message { role, parts, ..Message::default() }
 }
 
-fn items_of(
-    items: Vec<Value>,
-    list: &str,
-    warnings: &mut Vec<Warning>,
-) -> Result<Vec<Message>, Status> {
-    let mut index = 0;
-    json::each(list, items, |value| {
-        let path = format_args!("{list}[{index}]");
-        let read = item(value, &mut Place { path, warnings });
-        index += 1;
-        read
-    })
-}
-
-fn item(value: Value, place: &mut Place) -> Result<Message, Status> {
+fn item(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("message");
     let read = match kind {
         "message" => message,
@@ -116,28 +103,28 @@ fn item(value: Value, place: &mut Place) -> Result<Message, Status> {
         "custom_tool_call" => custom_tool_call,
         "function_call_output" | "custom_tool_call_output" => output,
         "reasoning" => reasoning,
-        _ => return unknown(value),
+        _ => return built_in(value),
     };
     let mut fields = Fields::of(value)?;
-    let mut message = read(&mut fields, place)?;
-    message.parts.extend(openai::others(place.leftovers(fields, UNBILLED_IN_ITEM)));
+    let mut message = read(&mut fields, unknown)?;
+    message.parts.extend(openai::others(unknown.rest(fields, UNBILLED_IN_ITEM)));
     Ok(message)
 }
 
-fn message(fields: &mut Fields, place: &mut Place) -> Result<Message, Status> {
+fn message(fields: &mut Fields, unknown: &mut Unknown) -> Result<Message, Status> {
     let role = openai::role(fields)?;
     // An empty text is billed its frame, an empty list of parts is not.
     let empty = fields.is_empty_text("content");
-    let mut parts = openai::content(fields, "content", place)?;
+    let mut parts = openai::content(fields, "content", unknown)?;
     parts.extend(empty.then(|| Part::Text(String::new())));
     Ok(Message { role, parts, ..Message::default() })
 }
 
-fn function_call(fields: &mut Fields, _place: &mut Place) -> Result<Message, Status> {
+fn function_call(fields: &mut Fields, _unknown: &mut Unknown) -> Result<Message, Status> {
     call(fields, "arguments")
 }
 
-fn custom_tool_call(fields: &mut Fields, _place: &mut Place) -> Result<Message, Status> {
+fn custom_tool_call(fields: &mut Fields, _unknown: &mut Unknown) -> Result<Message, Status> {
     call(fields, "input")
 }
 
@@ -151,18 +138,18 @@ fn call(fields: &mut Fields, arguments: &str) -> Result<Message, Status> {
     Ok(Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)], ..Message::default() })
 }
 
-fn output(fields: &mut Fields, place: &mut Place) -> Result<Message, Status> {
+fn output(fields: &mut Fields, unknown: &mut Unknown) -> Result<Message, Status> {
     let call_id = fields.string("call_id")?.unwrap_or_default();
-    let parts = openai::content(fields, "output", place)?;
+    let parts = openai::content(fields, "output", unknown)?;
     let result = ToolResult { call_id, parts, ..ToolResult::default() };
     Ok(Message { role: Role::Tool, parts: vec![Part::ToolResult(result)], ..Message::default() })
 }
 
 /// Thinking: the summary or the text that is visible, and the rest encrypted.
-fn reasoning(fields: &mut Fields, place: &mut Place) -> Result<Message, Status> {
+fn reasoning(fields: &mut Fields, unknown: &mut Unknown) -> Result<Message, Status> {
     let mut texts = Vec::new();
     for key in ["summary", "content"] {
-        for part in openai::content(fields, key, place)? {
+        for part in openai::content(fields, key, unknown)? {
             match part {
                 Part::Text(text) => texts.push(text),
                 other => texts.extend(as_json(&other)),
@@ -180,7 +167,7 @@ fn as_json(part: &Part) -> Option<String> {
 }
 
 /// Items of built-in tools: counted as their JSON, without what changes between reply and request.
-fn unknown(value: Value) -> Result<Message, Status> {
+fn built_in(value: Value) -> Result<Message, Status> {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
     let role = if kind.ends_with("_output") { Role::Tool } else { Role::Assistant };
     let fields = Fields::of(value)?.rest(&["id", "status"]);
@@ -190,14 +177,13 @@ fn unknown(value: Value) -> Result<Message, Status> {
 
 /// A whole response, its list of items, or one item.
 fn reply(reply: Value) -> Result<Vec<Message>, Status> {
-    let mut unused = Vec::new();
+    let mut unused = Unknown::default();
     if let Value::Array(items) = reply {
-        return items_of(items, "", &mut unused);
+        return unused.each("", items, item);
     }
     let mut fields = Fields::of(reply)?;
     if fields.has("output") && !fields.has("type") {
-        return items_of(fields.array("output")?, "output", &mut unused);
+        return unused.each("output", fields.array("output")?, item);
     }
-    let mut place = Place { path: format_args!(""), warnings: &mut unused };
-    Ok(vec![item(fields.into_value(), &mut place)?])
+    Ok(vec![item(fields.into_value(), &mut unused)?])
 }

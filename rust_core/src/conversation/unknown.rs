@@ -10,10 +10,13 @@ use crate::wire::Warning;
 /// A string of this many bytes may be text of a prompt rather than a setting.
 const LONG_STRING: usize = 64;
 
+/// The most warnings of one body: one of unknown fields only must not make a huge answer.
+const MAX_WARNINGS: usize = 32;
+
 /// Collects warnings about fields that were not understood, with their paths.
 #[derive(Debug, Default)]
 pub struct Unknown {
-    /// One warning a field.
+    /// One warning a field, up to a limit.
     pub warnings: Vec<Warning>,
 }
 
@@ -51,7 +54,8 @@ impl Unknown {
     /// hold text, for counting.
     pub fn rest(&mut self, fields: Fields, unbilled: &[&str]) -> Vec<(String, Value)> {
         let rest: Vec<_> = fields.rest(unbilled).collect();
-        for (field, _) in &rest {
+        let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
+        for (field, _) in rest.iter().take(room) {
             self.warnings.push(Warning {
                 code: "unknown_field".into(),
                 message: "a field that is not known; it was counted if it may hold text".into(),
