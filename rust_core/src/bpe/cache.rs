@@ -6,6 +6,8 @@
 //! One for each thread and encoding, so without locks. Bounded; a new entry puts an older one out.
 //! Keys are compared whole, so a lost or colliding entry costs time and never changes an answer.
 
+use std::hint::select_unpredictable;
+
 use super::piece::{Bucket, Key, LENGTH_SHIFT, buckets, hash};
 
 /// Short pieces: `1 << SHORT_BITS` buckets of 64 bytes.
@@ -47,8 +49,7 @@ impl Cache {
         let entries = &self.short[short_home(key)].0;
         let count = |entry: &Key| {
             let difference = (entry.low ^ key.low) | (entry.high & !COUNT ^ key.high);
-            let all_if_same = u64::from(difference == 0).wrapping_neg();
-            entry.high >> COUNT_SHIFT & all_if_same
+            select_unpredictable(difference == 0, entry.high >> COUNT_SHIFT, 0)
         };
         entries.iter().fold(0, |sum, entry| sum | count(entry)) as usize
     }
