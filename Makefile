@@ -47,6 +47,7 @@ test-rust:
 
 test-python: build
 	$(BIN)/pytest
+	cd clients/python && ../../$(BIN)/pytest
 
 test-go: build
 	cd clients/go && go test -count=1 ./...
@@ -72,6 +73,7 @@ lint-python: build
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
+	cd clients/python && ../../$(BIN)/pyright --pythonpath ../../$(BIN)/python
 
 lint-proto: $(VENV)/.installed
 	cd proto && $(BUF) lint
@@ -88,7 +90,7 @@ generate: ## Write the clients' stubs from the proto files
 	clients/generate.sh
 
 check-generated: generate
-	git diff --exit-code -- clients
+	test -z "$$(git status --porcelain -- clients)" || { git status -- clients; git diff -- clients; exit 1; }
 
 release-contract: $(VENV)/.installed ## Take the contract as one that later changes must not break
 	cd proto && $(BUF) build -o tokencount.binpb

@@ -38,6 +38,7 @@ fn count(profiles: &Profiles, row: &Value) -> Result<(u32, u32), Status> {
     let mut body = row["request"].clone();
     restore_images(&mut body, "");
     let mut conversation = provider::request(format, body.to_string().as_bytes())?;
+    conversation.lead();
     if let (true, Some(model)) = (conversation.model.is_empty(), row["model"].as_str()) {
         model.clone_into(&mut conversation.model);
     }

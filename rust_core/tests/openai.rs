@@ -16,7 +16,10 @@ const CHAT: Format = Format::OpenaiChat;
 const RESPONSES: Format = Format::OpenaiResponses;
 
 fn read(format: Format, body: &Value) -> Conversation {
-    provider::request(format, body.to_string().as_bytes()).expect("a valid body")
+    let read = provider::request(format, body.to_string().as_bytes());
+    let mut conversation = read.expect("a valid body");
+    conversation.lead();
+    conversation
 }
 
 fn error_of(format: Format, body: &Value) -> String {

@@ -37,6 +37,16 @@ pub struct Conversation {
     pub warnings: Vec<wire::Warning>,
 }
 
+impl Conversation {
+    /// Moves the instructions that lead the messages to the preamble. Only of a complete
+    /// conversation: behind a known prefix nothing leads, and they are messages like others.
+    pub fn lead(&mut self) {
+        let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
+        let count = self.messages.iter().take_while(leads).count();
+        self.preamble.system.extend(self.messages.drain(..count));
+    }
+}
+
 /// What stands before the messages and may change from turn to turn without them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preamble {

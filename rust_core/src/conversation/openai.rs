@@ -251,13 +251,3 @@ pub fn response_schema(format: Option<Fields>) -> Result<Option<ResponseSchema>,
     };
     Ok(Some(ResponseSchema { name, description, schema, strict, json_schema: true }))
 }
-
-/// Moves the system and developer messages that lead the conversation to the preamble.
-pub fn split_system(preamble: &mut Preamble, messages: Vec<Message>) -> Vec<Message> {
-    let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
-    let count = messages.iter().take_while(leads).count();
-    let mut messages = messages;
-    let rest = messages.split_off(count);
-    preamble.system.append(&mut messages);
-    rest
-}

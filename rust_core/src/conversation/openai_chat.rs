@@ -85,7 +85,6 @@ fn request(body: Value) -> Result<Conversation, Status> {
     let messages = fields.array("messages")?;
     let messages = unknown.each("messages", messages, message)?;
     let mut preamble = preamble(&mut fields)?;
-    let messages = openai::split_system(&mut preamble, messages);
     preamble.other = unknown.rest(fields, UNBILLED);
     let warnings = unknown.warnings;
     Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })

@@ -58,7 +58,6 @@ fn request(body: Value) -> Result<Conversation, Status> {
             return Err(Status::invalid("input", json::wrong_type("a string or an array", &other)));
         }
     };
-    let messages = openai::split_system(&mut preamble, messages);
     preamble.other = unknown.rest(fields, UNBILLED);
     let warnings = unknown.warnings;
     Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })

@@ -126,16 +126,16 @@ impl Engine {
         };
         let found = self.resolve(&conversation, base.as_ref().map(|(_, state)| state));
         let (profile, format, warning) = found.map_err(|error| error.inside(field))?;
-        if base.is_some() && format == Format::OpenaiChat {
-            // Behind a prefix nothing leads: these are instructions in the middle.
-            conversation.messages.splice(..0, conversation.preamble.system.drain(..));
+        if base.is_none() {
+            conversation.lead();
         }
         if field == "typed" {
             let messages = conversation.messages.into_iter();
             conversation.messages =
                 messages.flat_map(|message| typed::in_format(message, format)).collect();
         }
-        if conversation.messages.is_empty() && base.is_none() {
+        let is_empty = conversation.messages.is_empty() && conversation.preamble.system.is_empty();
+        if is_empty && base.is_none() {
             let message = "the conversation is empty: at least one message is needed";
             return Err(Status::missing(format.messages_field(field), message).inside(field));
         }
