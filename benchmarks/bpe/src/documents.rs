@@ -42,7 +42,9 @@ pub fn worst(size: usize) -> Vec<(&'static str, String)> {
         let mut state = 1_u64;
         let mut text = String::with_capacity(size + 4);
         while text.len() < size {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             text.push(alphabet[(state >> 33) as usize % alphabet.len()]);
         }
         (name, text)

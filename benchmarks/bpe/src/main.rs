@@ -3,7 +3,7 @@
 //! Every document size runs in processes of its own, so that "cold" is what it says: the first
 //! count of these documents in the process, after a warm-up on other text. Each is run several
 //! times and the median is shown. All counters run one after another on the same core; only
-//! ratios within one run mean anything. The last line takes documents of 8 kB, cold.
+//! ratios within one run mean anything. Times are of the processor, not of the clock. The last line takes documents of 8 kB, cold.
 
 mod counters;
 mod documents;
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
 
 use counters::{Count, ENCODINGS, NAMES, TIKTOKEN, TOKTOK};
 
@@ -51,11 +52,16 @@ fn measure(directory: &Path, size: usize) {
 }
 
 /// Seconds for the first pass over the documents and for the fastest later one.
-fn time(count: &Count, documents: &[&str], expected: &mut Option<Vec<usize>>, file: &str) -> (f64, f64) {
+fn time(
+    count: &Count,
+    documents: &[&str],
+    expected: &mut Option<Vec<usize>>,
+    file: &str,
+) -> (f64, f64) {
     let pass = || {
-        let start = Instant::now();
+        let start = seconds();
         let counts: Vec<usize> = documents.iter().map(|text| count(black_box(text))).collect();
-        (start.elapsed().as_secs_f64(), counts)
+        (seconds() - start, counts)
     };
     for _ in 0..3 {
         black_box(count(WARM_UP));
@@ -65,6 +71,12 @@ fn time(count: &Count, documents: &[&str], expected: &mut Option<Vec<usize>>, fi
     assert_eq!(*expected, counts, "the counters differ on {file}");
     let warm = (0..WARM_PASSES).map(|_| pass().0).fold(f64::MAX, f64::min);
     (cold, warm)
+}
+
+/// Seconds of processor time that this thread has used.
+fn seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Cold and warm rates of every run, by encoding, file and counter.
@@ -91,7 +103,11 @@ fn report(directory: &str) {
     println!("MB/s, cold / warm; the counts of all counters agree");
     let mut ratios: [Vec<f64>; NAMES.len()] = Default::default();
     for (name, size) in SIZES {
-        println!("\ndocuments: {name}\n{:34}{}", "", NAMES.map(|name| format!("{name:>18}")).concat());
+        println!(
+            "\ndocuments: {name}\n{:34}{}",
+            "",
+            NAMES.map(|name| format!("{name:>18}")).concat()
+        );
         for ((encoding, file), row) in run(directory, size) {
             let columns = NAMES.map(|name| {
                 let (cold, warm): (Vec<f64>, Vec<f64>) = row[name].iter().copied().unzip();
@@ -139,9 +155,9 @@ fn worst() {
 /// ns/byte of the fastest of several counts.
 fn fastest(count: &Count, text: &str) -> f64 {
     let once = || {
-        let start = Instant::now();
+        let start = seconds();
         black_box(count(black_box(text)));
-        start.elapsed().as_secs_f64() * 1e9 / text.len() as f64
+        (seconds() - start) * 1e9 / text.len() as f64
     };
     (0..7).map(|_| once()).fold(f64::MAX, f64::min)
 }
@@ -149,5 +165,9 @@ fn fastest(count: &Count, text: &str) -> f64 {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
 }
