@@ -16,9 +16,9 @@ fn function(parameters: Value) -> Function {
     }
 }
 
-/// Control tokens show as `|`.
+/// Control tokens show as `|`; the first stands at the beginning.
 fn shown(rendering: &Rendering) -> String {
-    rendering.texts.join("|")
+    format!("|{}", rendering.texts.join("|"))
 }
 
 #[test]

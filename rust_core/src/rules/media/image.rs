@@ -44,6 +44,14 @@ pub enum ImageRule {
         /// Taken where the size is unknown.
         most: u32,
     },
+    /// Gemini 3: the image is scaled, up or down, to the most whole cells of 48×48 that keep its
+    /// proportions within the resolution's budget. The budgets are published
+    /// (<https://ai.google.dev/gemini-api/docs/media-resolution>), the scaling is that of Gemma 4's
+    /// image processor; the one recorded size is met exactly.
+    Fit {
+        /// The most cells at the default resolution, which is the high one.
+        budget: u32,
+    },
     /// The same for every image.
     Flat {
         /// What it costs.
@@ -143,6 +151,15 @@ impl ImageRule {
             Self::Crops { crop, most } => size.map_or(Cost::unknown_size(most), |size| {
                 Cost::known(crop.saturating_mul(crops(size)))
             }),
+            Self::Fit { budget } => {
+                let budget = match detail {
+                    "low" => budget / 4,
+                    "medium" => budget / 2,
+                    "ultra_high" => budget.saturating_mul(2),
+                    _ => budget,
+                };
+                size.map_or(Cost::unknown_size(budget), |size| Cost::known(fit(size, budget)))
+            }
             Self::Flat { tokens } => Cost::known(tokens),
             Self::Unruled { most } => Cost { tokens: most, most, caveats: Caveats::MEDIA_UNRULED },
         }
@@ -199,6 +216,13 @@ fn crops(size: Dimensions) -> u32 {
     (size.cells(1.0, unit) as u32).saturating_add(1)
 }
 
+/// Whole cells along both sides of the image scaled to the budget's area.
+fn fit(size: Dimensions, budget: u32) -> u32 {
+    let scale = (f64::from(budget) / size.area()).sqrt();
+    let along = |side: u32| (f64::from(side) * scale + 1e-9).floor().max(1.0);
+    ((along(size.width) * along(size.height)) as u32).min(budget)
+}
+
 fn saturate(side: usize) -> u32 {
     u32::try_from(side).unwrap_or(u32::MAX)
 }
@@ -251,6 +275,16 @@ mod tests {
         assert_eq!(tokens(&rule, 280, 281, ""), 110);
         assert_eq!(tokens(&rule, 8000, 8000, ""), 1568);
         assert_eq!(tokens(&rule, 3136, 28, ""), 56);
+    }
+
+    #[test]
+    fn gemini_3_fits_cells_to_a_budget() {
+        let rule = ImageRule::Fit { budget: 1120 };
+        assert_eq!(tokens(&rule, 400, 400, ""), 33 * 33);
+        assert_eq!(tokens(&rule, 1200, 600, "high"), 47 * 23);
+        assert_eq!(tokens(&rule, 1200, 600, "low"), 23 * 11);
+        assert_eq!(tokens(&rule, 1, 4_000_000_000, "low"), 280);
+        assert_eq!(rule.cost(None, "ultra_high"), Cost::unknown_size(2240));
     }
 
     #[test]
