@@ -46,6 +46,9 @@ pub fn by_name(name: &str) -> Option<Arc<dyn Counter>> {
     if name == Characters::NAME {
         return Some(Arc::new(Characters));
     }
+    if name == Gemma4::NAME {
+        return Some(Arc::new(Gemma4));
+    }
     if let Some(claude) = Claude::ALL.into_iter().find(|claude| claude.name() == name) {
         return Some(Arc::new(claude));
     }
