@@ -60,7 +60,7 @@ class Result:
 
     def line(self) -> str:
         ratios = ", ".join(
-            f"{ratio:.3g} × {name} ({min(self.peers[name]):.4g})" for name, ratio in self.ratios.items()
+            f"{ratio:.3g} of {name} ({min(self.peers[name]):.4g})" for name, ratio in self.ratios.items()
         )
         limit = "" if self.limit is None else f"  [{'met' if self.met else 'MISSED'}: at most {self.limit:g}]"
         return f"{self.name:<44}{self.value:>10.4g} {self.unit}  {ratios}{limit}"

@@ -3,10 +3,9 @@
 import time
 from collections.abc import Iterator
 
-from tokencount.v1 import CountMessagesRequest
-
 from benchmarks import ghz, processes, prompts
 from benchmarks.results import Effort, Result
+from tokencount.v1 import CountMessagesRequest
 
 MODELS = ("gpt-4", "gpt-4o")
 """One of each encoding."""
