@@ -102,12 +102,27 @@ lock: ## Lock the newest versions of the Python packages
 		--upgrade --no-emit-package tokencount --extra telemetry --group dev pyproject.toml -o requirements.lock
 	.work/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
 		--upgrade clients/generate.in -o clients/generate.txt
+	.work/uv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--upgrade benchmarks/peers.in -o benchmarks/peers.txt
 
 # ---- Measuring --------------------------------------------------------------------------------
 
-.PHONY: bench bench-bpe accuracy
-bench: build ## Measure the service beside its peers
+GHZ := .work/bin/ghz
+
+$(GHZ):
+	GOBIN=$(CURDIR)/.work/bin go install github.com/bojand/ghz/cmd/ghz@v0.121.0
+
+.work/peers/.installed: benchmarks/peers.txt
+	python3 -m venv .work/peers
+	.work/peers/bin/pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/peers.txt
+	touch $@
+
+.PHONY: bench load bench-bpe accuracy
+bench: build $(GHZ) .work/peers/.installed ## Measure the service beside its peers
 	$(BIN)/python -m benchmarks
+
+load: build $(GHZ) ## Send 10,000 calls of each method to a server, through its reflection
+	$(BIN)/python -m benchmarks.load
 
 bench-bpe: ## Measure the counters on the texts in CORPUS
 	cargo run --quiet --release --manifest-path benchmarks/bpe/Cargo.toml -- $(CORPUS)

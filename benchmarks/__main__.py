@@ -21,8 +21,8 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"any of {', '.join(SUITES)}; all by default"
     )
-    parser.add_argument("--rounds", type=int, default=5, help="rounds in which the sides alternate")
-    parser.add_argument("--calls", type=int, default=2000, help="calls of one side in one round")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds in which the sides alternate")
+    parser.add_argument("--calls", type=int, default=500, help="calls of one side in one round")
     parser.add_argument("--out", type=Path, default=results.DIRECTORY, help="where the results are written")
     flags = parser.parse_args()
     if unknown := set(flags.names) - set(SUITES):

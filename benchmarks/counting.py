@@ -1,4 +1,4 @@
-"""Time to count a prompt in process: beside tiktoken on the bare texts, and LiteLLM on the messages.
+"""CPU time to count a prompt in process: beside tiktoken on the bare texts, and LiteLLM on the messages.
 
 The peers run in an environment and a process of their own; see `peer.py`. All three count the same
 prompts in turns: first prompts that are new to them, then the same ones again.
@@ -9,18 +9,28 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
-
-from tokencountd import Engine
 
 from benchmarks import prompts
 from benchmarks.results import ROOT, Effort, Result
+from tokencountd import Engine
 
 PEERS = ("tiktoken", "litellm")
-SHAPES = ((20, 400, 50), (200, 1000, 5))
-"""Messages, bytes of each, prompts in a round."""
 OVERHEAD = 10
 """Tokens of a message around its text are fewer: more would mean that the texts differ."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is counted in a round."""
+
+    messages: int
+    size: int
+    prompts: int
+
+
+SHAPES = (Shape(20, 400, prompts=50), Shape(200, 1000, prompts=5))
 
 Prompts = list[list[dict[str, str]]]
 _PYTHON = ROOT / ".work" / "peers" / "bin" / "python"
@@ -46,7 +56,7 @@ class Peers:
         self._process.wait()
 
     def count(self, counter: str, batch: Prompts) -> tuple[float, list[int]]:
-        """The seconds that the counter took, and the tokens of each prompt."""
+        """The seconds of CPU that the counter took, and the tokens of each prompt."""
         assert self._process.stdin
         assert self._process.stdout
         order = {"counter": counter, "model": prompts.MODEL, "prompts": batch}
@@ -57,31 +67,30 @@ class Peers:
 
 def run(effort: Effort) -> Iterator[Result]:
     with Peers() as peers, Engine() as engine:
-        for messages, size, batch in SHAPES:
-            yield from _measure(engine, peers, messages, size, batch, effort)
+        for shape in SHAPES:
+            yield from _measure(engine, peers, shape, effort)
 
 
-def _measure(
-    engine: Engine, peers: Peers, messages: int, size: int, batch: int, effort: Effort
-) -> Iterator[Result]:
+def _measure(engine: Engine, peers: Peers, shape: Shape, effort: Effort) -> Iterator[Result]:
     figures: dict[tuple[str, str], list[float]] = {}
     # Round 0 warms everybody up and is not kept.
     for number in range(effort.rounds + 1):
-        texts = [prompts.messages(messages, size, seed=number * batch + item) for item in range(batch)]
+        seeds = range(number * shape.prompts, (number + 1) * shape.prompts)
+        texts = [prompts.messages(shape.messages, shape.size, seed) for seed in seeds]
         for state in ("new", "repeated"):
             for counter, seconds in _round(engine, peers, texts).items():
-                figures.setdefault((state, counter), []).append(seconds / batch * 1e6)
+                figures.setdefault((state, counter), []).append(seconds / shape.prompts * 1e6)
     for state in ("new", "repeated"):
         yield Result(
-            name=f"Counting in process, {messages} × {size} B, {state}",
-            unit="µs per prompt",
+            name=f"Counting in process, {shape.messages} x {shape.size} B, {state}",
+            unit="µs of CPU per prompt",
             rounds=figures[state, "tokencount"][1:],
             peers={peer: figures[state, peer][1:] for peer in PEERS},
         )
 
 
 def _round(engine: Engine, peers: Peers, texts: Prompts) -> dict[str, float]:
-    """The seconds that each counter took for all the prompts."""
+    """The seconds of CPU that each counter took for all the prompts."""
     seconds, tokens = _count(engine, texts)
     taken = {"tokencount": seconds}
     for peer in PEERS:
@@ -93,6 +102,6 @@ def _round(engine: Engine, peers: Peers, texts: Prompts) -> dict[str, float]:
 
 
 def _count(engine: Engine, texts: Prompts) -> tuple[float, list[int]]:
-    started = time.perf_counter()
+    started = time.process_time()
     tokens = [engine.count(prompts.body(prompt), format="openai_chat").tokens for prompt in texts]
-    return time.perf_counter() - started, tokens
+    return time.process_time() - started, tokens

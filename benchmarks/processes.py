@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def tokencountd() -> Iterator[Server]:
+def tokencountd() -> Generator[Server]:
     """A daemon on a free port with an empty store."""
     with tempfile.TemporaryDirectory() as data:
         arguments = ["serve", "--listen", "127.0.0.1:0", "--data-dir", data, "--log-level", "error"]
@@ -42,14 +42,14 @@ def tokencountd() -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def echo() -> Iterator[Server]:
+def echo() -> Generator[Server]:
     """The peer: the same transport without a service behind it."""
     with _server(["benchmarks.echo"]) as server:
         yield server
 
 
 @contextlib.contextmanager
-def _server(module: Sequence[str]) -> Iterator[Server]:
+def _server(module: Sequence[str]) -> Generator[Server]:
     """Runs a module that prints a line which ends with its address when it is ready."""
     process = subprocess.Popen([sys.executable, "-m", *module], stdout=subprocess.PIPE, text=True)
     try:

@@ -31,8 +31,10 @@ class Effort:
 class Result:
     """Figures of one subject and of its peers, round by round; less is better.
 
-    A figure is the least of its rounds, since whatever else the machine does only adds to it. The
-    medians are kept beside it.
+    A figure is the median of its rounds, and a ratio the median of the rounds' ratios: the sides of
+    one round were measured within a second or so of each other, so that whatever else the machine
+    did then slowed both. (Ratios of the least figures were tried: on a busy machine they say which
+    side was lucky once.)
     """
 
     name: str
@@ -45,12 +47,15 @@ class Result:
 
     @cached_property
     def value(self) -> float:
-        return min(self.rounds)
+        return statistics.median(self.rounds)
 
     @cached_property
     def ratios(self) -> dict[str, float]:
         """The subject's value as a multiple of each peer's."""
-        return {name: self.value / min(rounds) for name, rounds in self.peers.items()}
+        return {
+            name: statistics.median(mine / theirs for mine, theirs in zip(self.rounds, rounds, strict=True))
+            for name, rounds in self.peers.items()
+        }
 
     @property
     def met(self) -> bool:
@@ -60,7 +65,8 @@ class Result:
 
     def line(self) -> str:
         ratios = ", ".join(
-            f"{ratio:.3g} × {name} ({min(self.peers[name]):.4g})" for name, ratio in self.ratios.items()
+            f"{ratio:.3g} of {name} ({statistics.median(self.peers[name]):.4g})"
+            for name, ratio in self.ratios.items()
         )
         limit = "" if self.limit is None else f"  [{'met' if self.met else 'MISSED'}: at most {self.limit:g}]"
         return f"{self.name:<44}{self.value:>10.4g} {self.unit}  {ratios}{limit}"
@@ -70,10 +76,10 @@ class Result:
         return {
             "name": self.name,
             "value": self.value,
-            "median": statistics.median(self.rounds),
+            "least": min(self.rounds),
             "unit": self.unit,
-            "peers": {name: min(rounds) for name, rounds in self.peers.items()},
-            "peer_medians": {name: statistics.median(rounds) for name, rounds in self.peers.items()},
+            "peers": {name: statistics.median(rounds) for name, rounds in self.peers.items()},
+            "peers_least": {name: min(rounds) for name, rounds in self.peers.items()},
             "ratio": self.ratios,
             "rounds": len(self.rounds),
             "limit": self.limit,

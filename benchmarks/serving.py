@@ -4,6 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from google.protobuf.message import Message
+
+from benchmarks import ghz, processes, prompts
+from benchmarks.processes import Server
+from benchmarks.results import Effort, Result
 from tokencount import Client
 from tokencount.v1 import (
     STATUS_SUCCEEDED,
@@ -16,10 +20,6 @@ from tokencount.v1 import (
 )
 from tokencount.v1 import Message as Turn
 from tokencount.v1.prompt_pb2 import Part
-
-from benchmarks import ghz, processes, prompts
-from benchmarks.processes import Server
-from benchmarks.results import Effort, Result
 
 UNIT = "µs of server CPU per call"
 WARM_UP_CALLS = 300
@@ -57,9 +57,9 @@ def _cases(server: Server) -> Iterator[Case]:
         request = CountMessagesRequest(
             provider_request=prompts.provider_request(prompts.messages(count, size))
         )
-        yield Case(f"CountMessages, {count} × {size} B", "CountMessages", request, limit)
+        yield Case(f"CountMessages, {count} x {size} B", "CountMessages", request, limit)
     typed = CountMessagesRequest(typed=_typed(prompts.messages(20, 400)))
-    yield Case("CountMessages, 20 × 400 B, typed", "CountMessages", typed)
+    yield Case("CountMessages, 20 x 400 B, typed", "CountMessages", typed)
     base = _base(server)
     new = prompts.provider_request(prompts.messages(1, 400, seed=2))
     estimate = EstimateConversationRequest(base=base, provider_request=new)

@@ -7,12 +7,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 
+from benchmarks import ghz, processes, prompts
+from benchmarks.results import Effort, Result
 from tokencount import Client
 from tokencount.v1 import EstimateConversationRequest
 from tokencountd import Engine, Usage
-
-from benchmarks import ghz, processes, prompts
-from benchmarks.results import Effort, Result
 
 LIMIT = 1.3
 SHORT, LONG = 10, 10_000

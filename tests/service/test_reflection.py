@@ -28,10 +28,18 @@ def test_services_are_listed(channel: grpc.Channel, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_contract_is_given(channel: grpc.Channel, version: str) -> None:
-    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=SERVICE)
+@pytest.mark.parametrize("symbol", [SERVICE, f"{SERVICE}.CountMessages"])
+def test_the_contract_is_given(channel: grpc.Channel, version: str, symbol: str) -> None:
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
     answer = ask(channel, version, request)
     files = [
         FileDescriptorProto.FromString(file) for file in answer.file_descriptor_response.file_descriptor_proto
     ]
     assert "tokencount/v1/token_counter_service.proto" in [file.name for file in files]
+
+
+@pytest.mark.parametrize("symbol", ["nobody.Knows", f"{SERVICE}.Guess"])
+def test_what_is_not_there_is_not_found(channel: grpc.Channel, symbol: str) -> None:
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
+    answer = ask(channel, VERSIONS[0], request)
+    assert answer.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
