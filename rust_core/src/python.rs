@@ -265,8 +265,18 @@ const fn protocol_version() -> &'static str {
     "tokencount.v1"
 }
 
+/// A panic's message may quote a prompt: only the place is reported.
+fn hush_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        if let Some(place) = panic.location() {
+            eprintln!("tokencountd: a defect at {}:{}", place.file(), place.line());
+        }
+    }));
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    hush_panics();
     module.add_class::<Engine>()?;
     module.add_class::<Metric>()?;
     module.add("StatusError", module.py().get_type::<StatusError>())?;
