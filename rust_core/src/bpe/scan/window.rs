@@ -5,8 +5,7 @@
 //! pieces start follows from a few operations on masks. A pattern looks at nothing before a
 //! piece's start, so a window may begin at any.
 //!
-//! Rejected: a table look-up for each byte (slower than computing), and going on after a
-//! character beyond ASCII (such text is cut piece by piece).
+//! A window stops at the first character beyond ASCII: such text is cut piece by piece.
 
 use super::contraction;
 use crate::bpe::runs::{HIGH, repeat, within};
