@@ -31,9 +31,9 @@ REQUESTS = [
 
 # What a provider might have billed and replied in the conversation: made up, but of the right size.
 TURNS = [
-    ("How do I keep basil alive indoors?", 22, "Light, water from below, and harvest the tips.", 14),
-    ("How much light?", 47, "Six hours of sun, or a grow lamp for twelve.", 15),
-    ("And in winter?", 76, "The lamp, and keep it above 15 degrees.", 13),
+    ("How do I keep basil alive indoors?", 18, "Light, water from below, and harvest the tips.", 14),
+    ("How much light?", 43, "Six hours of sun, or a grow lamp for twelve.", 15),
+    ("And in winter?", 69, "The lamp, and keep it above 15 degrees.", 13),
 ]
 
 

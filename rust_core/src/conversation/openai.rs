@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::json::{self, Fields};
 use super::unknown::Unknown;
 use super::{
-    Function, Media, MediaKind, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolChoice,
-    ToolChoiceMode,
+    Function, Media, MediaKind, Part, ResponseSchema, Role, Tool, ToolChoice, ToolChoiceMode,
 };
 use crate::status::Status;
 

@@ -57,33 +57,30 @@ impl Engine {
     fn known_prefix(&self, prompt: &Prompt, chain: &[Digest]) -> Option<Known> {
         let mut rest = Tally::default();
         for (at, key) in chain.iter().enumerate().rev() {
-            if let Some((state, same_preamble)) = self.state_at(prompt, key) {
-                if let Some(anchor) = state.anchor.clone() {
-                    return Some(Known { state, anchor, rest, same_preamble });
-                }
-                if at == 0 && prompt.base.is_some() {
-                    return None;
-                }
+            if let Some((state, anchor, same_preamble)) = self.recorded_at(prompt, key) {
+                return Some(Known { state, anchor, rest, same_preamble });
             }
-            if let Some((_, tally)) =
-                at.checked_sub(1).and_then(|before| prompt.messages.get(before))
-            {
+            // The chain begins before the first message.
+            if let Some((_, tally)) = at.checked_sub(1).and_then(|at| prompt.messages.get(at)) {
                 rest += *tally;
             }
         }
-        None
+        // What stands before the base is known only by what the base remembers of it.
+        let (key, state) = prompt.base.as_ref()?;
+        let same_preamble = key.preamble == prompt.preamble.0;
+        Some(Known { state: state.clone(), anchor: state.anchor.clone()?, rest, same_preamble })
     }
 
-    fn state_at(&self, prompt: &Prompt, chain: &Digest) -> Option<(State, bool)> {
-        let newest = self.recall_newest(&prompt.keys.chain(chain));
+    /// The recorded state of one chain key, and whether its preamble is the prompt's.
+    fn recorded_at(&self, prompt: &Prompt, chain: &Digest) -> Option<(State, Anchor, bool)> {
         // Most prefixes of a long prompt are no turn's end: one look-up tells.
-        let newest = newest?;
+        let newest = self.recall_newest(&prompt.keys.chain(chain))?;
         let key = PrefixKey { chain: *chain, preamble: prompt.preamble.0 };
-        let equal = self.recall(&prompt.keys.state(&key));
-        if let Some(state) = decode::<State>(equal).filter(|state| state.anchor.is_some()) {
-            return Some((state, true));
-        }
-        decode::<State>(Some(newest)).map(|state| (state, false))
+        let equal = decode::<State>(self.recall(&prompt.keys.recorded(&key)));
+        let same_preamble = equal.is_some();
+        let state = equal.or_else(|| decode(Some(newest)))?;
+        let anchor = state.anchor.clone()?;
+        Some((state, anchor, same_preamble))
     }
 
     /// The recorded shares of single messages, if any is known.

@@ -6,6 +6,7 @@ mod answer;
 mod call;
 mod ladder;
 mod learning;
+mod observe;
 mod prompt;
 mod record;
 mod state;
@@ -102,22 +103,6 @@ impl Engine {
         &self.profiles
     }
 
-    /// What happened since the start.
-    #[must_use]
-    pub fn metrics(&self) -> Vec<Snapshot> {
-        let mut metrics = self.metrics.snapshot();
-        metrics.extend(self.tolerate(self.store.stats()).iter().flat_map(store_metrics));
-        let (hits, misses) = (self.counts.hits(), self.counts.misses());
-        let cache =
-            ("tokencount.cache.lookups", "Look-ups of counted messages", "{lookup}", "counter");
-        let outcome = "tokencount.outcome";
-        metrics
-            .push(reading(cache, &[(&[(outcome, "hit")], hits), (&[(outcome, "miss")], misses)]));
-        let size = ("tokencount.cache.size", "Memory of counted messages", "By", "gauge");
-        metrics.push(reading(size, &[(&[], (self.counts.len() * COUNT_BYTES) as u64)]));
-        metrics
-    }
-
     /// Returns when everything accepted is on disk.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.store.flush()
@@ -149,9 +134,9 @@ impl Engine {
     /// state: the answer doesn't wait for the disk.
     fn remember(&self, prompt: &Prompt, chain: &[Digest], estimate: &Estimate) -> PrefixKey {
         let key = prompt_key(prompt, chain);
-        // An exact state is there already, and rewriting it would only age the others.
+        // An exact one is there already.
         if estimate.source != wire::Source::Exact {
-            let record = (prompt.keys.state(&key), encode(&estimate.state));
+            let record = (prompt.keys.estimated(&key), encode(&estimate.state));
             self.tolerate(self.store.put(vec![record]));
         }
         key
@@ -170,86 +155,6 @@ impl Engine {
     fn tolerate<T>(&self, result: Result<T, StoreError>) -> Option<T> {
         result.inspect_err(|_| self.metrics.store_failures.add(&[], 1.0)).ok()
     }
-
-    fn observe(&self, prompt: &Prompt, estimate: &Estimate) {
-        let source = estimate.source.as_str_name().trim_start_matches("SOURCE_").to_lowercase();
-        self.metrics.answers.add(&[&source, &prompt.profile.family], 1.0);
-        self.metrics.tokens.add(&["known"], f64::from(estimate.known));
-        self.metrics.tokens.add(&["estimated"], f64::from(estimate.tokens - estimate.known));
-    }
-
-    fn record(
-        &self,
-        request: wire::RecordActualRequest,
-        call: &Call<'_>,
-    ) -> Result<wire::RecordActualResponse, Status> {
-        let succeeded = succeeded(request.status)?;
-        let bill = bill(request.bill, succeeded)?;
-        let prompt = self.prompt(prompt::of_record(request.prompt), &request.base, call)?;
-        let reply = self.reply(request.reply, &prompt, call)?;
-        let chain = prompt.chain();
-        let estimate = self.estimate(&prompt, &chain);
-        let mut response = wire::RecordActualResponse {
-            estimated_tokens: estimate.tokens,
-            prefix_key: prompt_key(&prompt, &chain).to_bytes().into(),
-            warnings: prompt.warnings.clone(),
-            within_bound: true,
-            ..wire::RecordActualResponse::default()
-        };
-        let Some(bill) = bill else {
-            self.remember(&prompt, &chain, &estimate);
-            self.metrics.records.add(&["failed"], 1.0);
-            return Ok(response);
-        };
-        self.compare(&mut response, &bill, &estimate, &prompt.profile.family);
-        if let Err(why) = bill.plausible(estimate.tokens, estimate.bound) {
-            self.remember(&prompt, &chain, &estimate);
-            self.metrics.records.add(&["implausible"], 1.0);
-            response.warnings.push(implausible(why));
-            return Ok(response);
-        }
-        self.keep(&prompt, &chain, &estimate, bill, reply, &mut response)?;
-        Ok(response)
-    }
-
-    /// Says how good the estimate was.
-    fn compare(
-        &self,
-        response: &mut wire::RecordActualResponse,
-        bill: &Bill,
-        estimate: &Estimate,
-        family: &str,
-    ) {
-        let billed = f64::from(bill.input);
-        response.billed_tokens = bill.input;
-        response.error = (f64::from(estimate.tokens) - billed) / billed;
-        response.within_bound = bill.input <= estimate.bound;
-        self.metrics.error.add(&[family], response.error);
-        if !response.within_bound {
-            self.metrics.underestimates.add(&[family], 1.0);
-        }
-    }
-
-    /// Writes what the bill teaches, and waits for the commit.
-    fn keep(
-        &self,
-        prompt: &Prompt,
-        chain: &[Digest],
-        estimate: &Estimate,
-        bill: Bill,
-        reply: Vec<(Digest, Tally)>,
-        response: &mut wire::RecordActualResponse,
-    ) -> Result<(), Status> {
-        let is_repeated = estimate.source == wire::Source::Exact && estimate.tokens == bill.input;
-        let learned = if is_repeated { None } else { self.learn(prompt, &bill) };
-        let record = Record { prompt, chain, estimate, bill, reply };
-        let (records, key) = record.records(learned);
-        self.store.put_durable(records).map_err(|error| store_failed(&error))?;
-        self.metrics.records.add(&["learned"], 1.0);
-        response.learned = true;
-        response.prefix_key = key.to_bytes().into();
-        Ok(())
-    }
 }
 
 fn prompt_key(prompt: &Prompt, chain: &[Digest]) -> PrefixKey {
@@ -264,66 +169,8 @@ fn decode<T: Message + Default>(request: &[u8]) -> Result<T, Status> {
     })
 }
 
-fn succeeded(status: i32) -> Result<bool, Status> {
-    match wire::Status::try_from(status) {
-        Ok(wire::Status::Succeeded) => Ok(true),
-        Ok(wire::Status::Failed) => Ok(false),
-        Ok(wire::Status::Unspecified) => {
-            Err(Status::missing("status", "required: STATUS_SUCCEEDED or STATUS_FAILED"))
-        }
-        Err(_) => Err(Status::invalid("status", "is not a known status")),
-    }
-}
-
-/// The bill of a successful call; nothing is read from a failed one.
-fn bill(
-    bill: Option<wire::record_actual_request::Bill>,
-    succeeded: bool,
-) -> Result<Option<Bill>, Status> {
-    use wire::record_actual_request::Bill::{Usage, UsageJson};
-    match bill {
-        _ if !succeeded => Ok(None),
-        Some(Usage(usage)) => {
-            Bill::from_usage(&usage).map(Some).map_err(|error| error.inside("usage"))
-        }
-        Some(UsageJson(text)) => json::parse("usage_json", &text)
-            .and_then(|json| Bill::from_json(&json).map_err(|error| error.inside("usage_json")))
-            .map(Some),
-        None => {
-            let message = "required with STATUS_SUCCEEDED: `usage` or `usage_json`";
-            Err(Status::in_field(ErrorReason::InvalidUsage, "usage", message))
-        }
-    }
-}
-
-fn implausible(why: &str) -> wire::Warning {
-    let message = format!("the bill was kept apart and nothing was learned from it: {why}");
-    wire::Warning { code: "implausible_bill".into(), message, field: String::new() }
-}
-
 /// UNAVAILABLE: the store failed. Counting without it goes on.
 fn store_failed(error: &StoreError) -> Status {
     let message = format!("the store can't be used: {error}");
     Status::new(Code::Unavailable, ErrorReason::StoreUnavailable, message)
-}
-
-fn store_metrics(stats: &crate::store::Stats) -> Vec<Snapshot> {
-    let removed = [("age", stats.expired), ("size", stats.evicted), ("backlog", stats.dropped)];
-    let removed = removed.map(|(reason, count)| ([("tokencount.reason", reason)], count));
-    let removed: Vec<_> = removed.iter().map(|(reason, count)| (&reason[..], *count)).collect();
-    vec![
-        reading(
-            ("tokencount.store.commits", "Commits of the store", "{commit}", "counter"),
-            &[(&[], stats.commits)],
-        ),
-        reading(("tokencount.store.evictions", "Records removed", "{entry}", "counter"), &removed),
-        reading(
-            ("tokencount.store.entries", "Records in the store", "{entry}", "gauge"),
-            &[(&[], stats.entries)],
-        ),
-        reading(
-            ("tokencount.store.size", "Bytes of the store", "By", "gauge"),
-            &[(&[], stats.used_bytes)],
-        ),
-    ]
 }

@@ -199,7 +199,9 @@ impl Engine {
         let key = PrefixKey::from_bytes(base).ok_or_else(|| {
             Status::invalid("base", format!("a prefix key has 32 bytes, not {}", base.len()))
         })?;
-        let state = decode::<State>(self.recall(&keys.state(&key))).ok_or_else(unknown_prefix)?;
+        let state =
+            self.recall(&keys.recorded(&key)).or_else(|| self.recall(&keys.estimated(&key)));
+        let state = decode::<State>(state).ok_or_else(unknown_prefix)?;
         Ok(Some((key, state)))
     }
 

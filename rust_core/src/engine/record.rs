@@ -35,12 +35,12 @@ impl Record<'_> {
         let chain = self.chain.last().copied().unwrap_or_else(|| self.prompt.digester.root());
         let mut key = PrefixKey { chain, preamble: self.prompt.preamble.0 };
         let prompt = self.billed_state();
-        let mut records = vec![(keys.state(&key), encode(&prompt))];
+        let mut records = vec![(keys.recorded(&key), encode(&prompt))];
         if !self.reply.is_empty() {
             for (digest, _) in &self.reply {
                 key.chain = self.prompt.digester.extend(&key.chain, digest);
             }
-            records.push((keys.state(&key), encode(&self.replied_state(prompt))));
+            records.push((keys.recorded(&key), encode(&self.replied_state(prompt))));
         }
         records.extend(self.shares());
         records.extend(learned.map(|value| (keys.learned(&self.prompt.digester.root()), value)));
@@ -113,6 +113,80 @@ impl Record<'_> {
 }
 
 impl Engine {
+    /// Takes in a bill; the answer is ready when it is on disk.
+    pub(super) fn record(
+        &self,
+        request: wire::RecordActualRequest,
+        call: &Call<'_>,
+    ) -> Result<wire::RecordActualResponse, Status> {
+        let succeeded = succeeded(request.status)?;
+        let bill = bill(request.bill, succeeded)?;
+        let prompt = self.prompt(prompt::of_record(request.prompt), &request.base, call)?;
+        let reply = self.reply(request.reply, &prompt, call)?;
+        let chain = prompt.chain();
+        let estimate = self.estimate(&prompt, &chain);
+        let mut response = wire::RecordActualResponse {
+            estimated_tokens: estimate.tokens,
+            prefix_key: prompt_key(&prompt, &chain).to_bytes().into(),
+            warnings: prompt.warnings.clone(),
+            within_bound: true,
+            ..wire::RecordActualResponse::default()
+        };
+        let Some(bill) = bill else {
+            self.remember(&prompt, &chain, &estimate);
+            self.metrics.records.add(&["failed"], 1.0);
+            return Ok(response);
+        };
+        self.compare(&mut response, &bill, &estimate, &prompt.profile.family);
+        if let Err(why) = bill.plausible(estimate.tokens, estimate.bound) {
+            self.remember(&prompt, &chain, &estimate);
+            self.metrics.records.add(&["implausible"], 1.0);
+            response.warnings.push(implausible(why));
+            return Ok(response);
+        }
+        self.keep(&prompt, &chain, &estimate, bill, reply, &mut response)?;
+        Ok(response)
+    }
+
+    /// Says how good the estimate was.
+    fn compare(
+        &self,
+        response: &mut wire::RecordActualResponse,
+        bill: &Bill,
+        estimate: &Estimate,
+        family: &str,
+    ) {
+        let billed = f64::from(bill.input);
+        response.billed_tokens = bill.input;
+        response.error = (f64::from(estimate.tokens) - billed) / billed;
+        response.within_bound = bill.input <= estimate.bound;
+        self.metrics.error.add(&[family], response.error);
+        if !response.within_bound {
+            self.metrics.underestimates.add(&[family], 1.0);
+        }
+    }
+
+    /// Writes what the bill teaches, and waits for the commit.
+    fn keep(
+        &self,
+        prompt: &Prompt,
+        chain: &[Digest],
+        estimate: &Estimate,
+        bill: Bill,
+        reply: Vec<(Digest, Tally)>,
+        response: &mut wire::RecordActualResponse,
+    ) -> Result<(), Status> {
+        let is_repeated = estimate.source == wire::Source::Exact && estimate.tokens == bill.input;
+        let learned = if is_repeated { None } else { self.learn(prompt, &bill) };
+        let record = Record { prompt, chain, estimate, bill, reply };
+        let (records, key) = record.records(learned);
+        self.store.put_durable(records).map_err(|error| store_failed(&error))?;
+        self.metrics.records.add(&["learned"], 1.0);
+        response.learned = true;
+        response.prefix_key = key.to_bytes().into();
+        Ok(())
+    }
+
     /// Reads and counts the reply's messages.
     pub(super) fn reply(
         &self,
@@ -154,4 +228,41 @@ fn read_reply(reply: Option<wire::Reply>, format: Format) -> Result<Vec<Message>
         }
         Some(Some(wire::reply::Content::Json(json))) => provider::reply(format, &json),
     }
+}
+
+fn succeeded(status: i32) -> Result<bool, Status> {
+    match wire::Status::try_from(status) {
+        Ok(wire::Status::Succeeded) => Ok(true),
+        Ok(wire::Status::Failed) => Ok(false),
+        Ok(wire::Status::Unspecified) => {
+            Err(Status::missing("status", "required: STATUS_SUCCEEDED or STATUS_FAILED"))
+        }
+        Err(_) => Err(Status::invalid("status", "is not a known status")),
+    }
+}
+
+/// The bill of a successful call; nothing is read from a failed one.
+fn bill(
+    bill: Option<wire::record_actual_request::Bill>,
+    succeeded: bool,
+) -> Result<Option<Bill>, Status> {
+    use wire::record_actual_request::Bill::{Usage, UsageJson};
+    match bill {
+        _ if !succeeded => Ok(None),
+        Some(Usage(usage)) => {
+            Bill::from_usage(&usage).map(Some).map_err(|error| error.inside("usage"))
+        }
+        Some(UsageJson(text)) => json::parse("usage_json", &text)
+            .and_then(|json| Bill::from_json(&json).map_err(|error| error.inside("usage_json")))
+            .map(Some),
+        None => {
+            let message = "required with STATUS_SUCCEEDED: `usage` or `usage_json`";
+            Err(Status::in_field(ErrorReason::InvalidUsage, "usage", message))
+        }
+    }
+}
+
+fn implausible(why: &str) -> wire::Warning {
+    let message = format!("the bill was kept apart and nothing was learned from it: {why}");
+    wire::Warning { code: "implausible_bill".into(), message, field: String::new() }
 }

@@ -132,13 +132,20 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Of the state of one chain and preamble.
+    /// Of the state of one chain and preamble, known by its own bill.
     #[must_use]
-    pub fn state(&self, key: &PrefixKey) -> Vec<u8> {
+    pub fn recorded(&self, key: &PrefixKey) -> Vec<u8> {
         [&self.tenant[..], b"p", &key.chain, &key.preamble].concat()
     }
 
-    /// What the keys of all states of one chain begin with.
+    /// Of the state that an estimate left. Apart from the recorded ones, so that an estimate which
+    /// ends after a record of the same prompt doesn't overwrite the bill.
+    #[must_use]
+    pub fn estimated(&self, key: &PrefixKey) -> Vec<u8> {
+        [&self.tenant[..], b"e", &key.chain, &key.preamble].concat()
+    }
+
+    /// What the keys of all recorded states of one chain begin with.
     #[must_use]
     pub fn chain(&self, chain: &Digest) -> Vec<u8> {
         [&self.tenant[..], b"p", chain].concat()
