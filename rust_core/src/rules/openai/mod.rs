@@ -2,6 +2,8 @@
 //!
 //! Source of the constants: recorded bills, unless said otherwise.
 
+mod content;
+mod preamble;
 pub mod seam;
 pub mod texts;
 pub mod typescript;
@@ -9,12 +11,9 @@ pub mod typescript;
 use serde::Deserialize;
 
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
-use crate::conversation::{
-    Format, Function, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall,
-    ToolChoiceMode, ToolResult,
-};
+use crate::conversation::{Format, Message, Part, Preamble, Role, ToolCall};
 use crate::status::Status;
-use seam::Seam;
+use content::content;
 use typescript::Style;
 
 /// Constants of a family.
@@ -178,82 +177,6 @@ impl Encrypted {
 }
 
 impl Interface {
-    fn tools(
-        &self,
-        tally: &mut Tally,
-        preamble: &Preamble,
-        system: Option<&str>,
-        style: Style,
-        context: &Context<'_>,
-    ) -> Result<(), Status> {
-        for tool in &preamble.tools {
-            if let Tool::Other(value) = tool {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, Kind::Tools, &value.to_string())?;
-            }
-        }
-        let functions = || preamble.tools.iter().filter_map(function);
-        let Some(first) = functions().next() else { return Ok(()) };
-        let (text, beyond) = texts::tools(functions(), style);
-        let (mut tokens, constant) = match (self.tools_join, system) {
-            (Join::Text, Some(system)) => {
-                (joined(system, &["\n\n", &text], context)?, self.tools_joined)
-            }
-            (Join::BlankLine, Some(system)) => {
-                let blank_line = joined(system, &["\n\n"], context)?;
-                (context.count(&text)? + blank_line, self.tools + self.tools_joined)
-            }
-            _ => (context.count(&text)?, self.tools),
-        };
-        tokens = tokens.saturating_add_signed(constant).saturating_add(beyond);
-        if !first.description.is_empty() {
-            tokens = tokens.saturating_add(self.tools_described);
-        }
-        let bound = context.profile.margins.widen(Kind::Tools, tokens);
-        tally.add(Kind::Tools, tokens, bound.saturating_add(self.tools_slack));
-        self.named_choice(tally, preamble, context)
-    }
-
-    fn named_choice(
-        &self,
-        tally: &mut Tally,
-        preamble: &Preamble,
-        context: &Context<'_>,
-    ) -> Result<(), Status> {
-        let choice = &preamble.tool_choice;
-        if let (Some(frame), ToolChoiceMode::Named) = (self.named_choice, choice.mode) {
-            context.add_frame(tally, Kind::Tools, frame);
-            context.add_text(tally, Kind::Tools, &full_name(&choice.name))?;
-        }
-        Ok(())
-    }
-
-    fn schema(
-        &self,
-        tally: &mut Tally,
-        response: &ResponseSchema,
-        system: Option<&str>,
-        beside_tools: bool,
-        context: &Context<'_>,
-    ) -> Result<(), Status> {
-        let text = texts::response_format(response);
-        let tokens = match (self.schema_name, beside_tools) {
-            (_, true) => context.count(&text)? + self.schema_beside_tools,
-            (None, false) => context.count(&text)? + self.schema,
-            (Some(name), false) => {
-                let named = name + context.count(&response.name)?;
-                named
-                    + match system {
-                        Some(system) => joined(system, &["\n\n", &text], context)?,
-                        None => context.count(&text)? + self.schema,
-                    }
-            }
-        };
-        let bound = context.profile.margins.widen(Kind::ResponseSchema, tokens);
-        tally.add(Kind::ResponseSchema, tokens, bound.saturating_add(self.schema_slack));
-        Ok(())
-    }
-
     fn parts(
         &self,
         tally: &mut Tally,
@@ -313,65 +236,6 @@ impl Interface {
     }
 }
 
-/// Texts, media and what was not understood; texts that follow one another are one text.
-fn content(
-    tally: &mut Tally,
-    kind: Kind,
-    parts: &[Part],
-    context: &Context<'_>,
-) -> Result<(), Status> {
-    let mut seam = Seam::default();
-    for part in parts {
-        match part {
-            Part::Text(text) => {
-                let tokens = seam.add(text, context)?;
-                tally.add(kind, tokens, context.profile.margins.widen(kind, tokens));
-                continue;
-            }
-            Part::Media(media) => context.add_media(tally, media),
-            Part::ToolCall(_) => {}
-            Part::ToolResult(ToolResult { parts, .. }) => {
-                results(tally, parts, context)?;
-            }
-            Part::Reasoning(reasoning) => {
-                context.add_opaque(tally, &reasoning.signature);
-                context.add_text(tally, Kind::Reasoning, &reasoning.text)?;
-            }
-            Part::Signature(signature) => context.add_opaque(tally, signature),
-            Part::Other(value) => {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, kind, &value.to_string())?;
-            }
-        }
-        seam = Seam::default();
-    }
-    Ok(())
-}
-
-/// A result's content. A result holds no further results.
-fn results(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Result<(), Status> {
-    let mut seam = Seam::default();
-    for part in parts {
-        match part {
-            Part::Text(text) => {
-                let tokens = seam.add(text, context)?;
-                let bound = context.profile.margins.widen(Kind::ToolResults, tokens);
-                tally.add(Kind::ToolResults, tokens, bound);
-            }
-            Part::Media(media) => context.add_media(tally, media),
-            Part::Other(value) => {
-                context.add_text(tally, Kind::ToolResults, &value.to_string())?;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn joined(before: &str, texts: &[&str], context: &Context<'_>) -> Result<u32, Status> {
-    Seam::after(before).add(&texts.concat(), context)
-}
-
 fn is_reasoning(message: &Message) -> bool {
     !message.parts.is_empty() && message.parts.iter().all(|part| matches!(part, Part::Reasoning(_)))
 }
@@ -382,10 +246,6 @@ fn last_text(message: &Message) -> &str {
         _ => None,
     });
     text.unwrap_or_default()
-}
-
-const fn function(tool: &Tool) -> Option<&Function> {
-    if let Tool::Function(function) = tool { Some(function) } else { None }
 }
 
 const fn call(part: &Part) -> Option<&ToolCall> {

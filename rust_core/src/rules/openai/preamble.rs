@@ -1,0 +1,94 @@
+//! What stands before the messages: declarations of tools, tool choice and response format.
+
+use super::seam::Seam;
+use super::typescript::Style;
+use super::{Interface, Join, full_name, texts};
+use crate::conversation::{Function, Preamble, ResponseSchema, Tool, ToolChoiceMode};
+use crate::rules::{Caveats, Context, Kind, Tally};
+use crate::status::Status;
+
+impl Interface {
+    pub fn tools(
+        &self,
+        tally: &mut Tally,
+        preamble: &Preamble,
+        system: Option<&str>,
+        style: Style,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        for tool in &preamble.tools {
+            if let Tool::Other(value) = tool {
+                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                context.add_text(tally, Kind::Tools, &value.to_string())?;
+            }
+        }
+        let functions = || preamble.tools.iter().filter_map(function);
+        let Some(first) = functions().next() else { return Ok(()) };
+        let (text, beyond) = texts::tools(functions(), style);
+        let (mut tokens, constant) = match (self.tools_join, system) {
+            (Join::Text, Some(system)) => {
+                (joined(system, &["\n\n", &text], context)?, self.tools_joined)
+            }
+            (Join::BlankLine, Some(system)) => {
+                let blank_line = joined(system, &["\n\n"], context)?;
+                (context.count(&text)? + blank_line, self.tools + self.tools_joined)
+            }
+            _ => (context.count(&text)?, self.tools),
+        };
+        tokens = tokens.saturating_add_signed(constant).saturating_add(beyond);
+        if !first.description.is_empty() {
+            tokens = tokens.saturating_add(self.tools_described);
+        }
+        let bound = context.profile.margins.widen(Kind::Tools, tokens);
+        tally.add(Kind::Tools, tokens, bound.saturating_add(self.tools_slack));
+        self.named_choice(tally, preamble, context)
+    }
+
+    fn named_choice(
+        &self,
+        tally: &mut Tally,
+        preamble: &Preamble,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let choice = &preamble.tool_choice;
+        if let (Some(frame), ToolChoiceMode::Named) = (self.named_choice, choice.mode) {
+            context.add_frame(tally, Kind::Tools, frame);
+            context.add_text(tally, Kind::Tools, &full_name(&choice.name))?;
+        }
+        Ok(())
+    }
+
+    pub fn schema(
+        &self,
+        tally: &mut Tally,
+        response: &ResponseSchema,
+        system: Option<&str>,
+        beside_tools: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let text = texts::response_format(response);
+        let tokens = match (self.schema_name, beside_tools) {
+            (_, true) => context.count(&text)? + self.schema_beside_tools,
+            (None, false) => context.count(&text)? + self.schema,
+            (Some(name), false) => {
+                let named = name + context.count(&response.name)?;
+                named
+                    + match system {
+                        Some(system) => joined(system, &["\n\n", &text], context)?,
+                        None => context.count(&text)? + self.schema,
+                    }
+            }
+        };
+        let bound = context.profile.margins.widen(Kind::ResponseSchema, tokens);
+        tally.add(Kind::ResponseSchema, tokens, bound.saturating_add(self.schema_slack));
+        Ok(())
+    }
+}
+
+fn joined(before: &str, texts: &[&str], context: &Context<'_>) -> Result<u32, Status> {
+    Seam::after(before).add(&texts.concat(), context)
+}
+
+const fn function(tool: &Tool) -> Option<&Function> {
+    if let Tool::Function(function) = tool { Some(function) } else { None }
+}
