@@ -47,7 +47,8 @@ class Compared:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="only the files of this pattern")
     parser.add_argument("--exclude", type=Path, metavar="FILE", help="JSON list of {id} to leave out")
@@ -84,8 +85,11 @@ def compare(recorded: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any]
             # What can't be read counts as nothing: the table shows it as an underestimate.
             count = json.loads(answer)
             thumb = len(json.dumps(row["request"])) // 4
-            yield row, Compared(
-                row["id"], row["input_tokens"], count.get("tokens", 0), count.get("upper_bound", 0), thumb
+            yield (
+                row,
+                Compared(
+                    row["id"], row["input_tokens"], count.get("tokens", 0), count.get("upper_bound", 0), thumb
+                ),
             )
 
 
@@ -129,10 +133,11 @@ def figures(compared: Sequence[Compared]) -> str:
     over = [one.upper_bound / one.billed - 1 for one in compared]
     under = [share for share in over if share < 0]
     weighted = sum(one.upper_bound for one in compared) / sum(one.billed for one in compared) - 1
+    worst = abs(min(under, default=0.0))
     thumb = quantile([one.error(one.rule_of_thumb) for one in compared], 0.5)
     return (
         f"{len(compared):>6}{exact:>7.1%}{quantile(errors, 0.5):>8.1%}{quantile(errors, 0.95):>7.1%}"
-        f"{len(under):>6}{abs(min(under, default=0.0)):>7.1%}{quantile(over, 0.5):>7.1%}{quantile(over, 0.95):>7.1%}"
+        f"{len(under):>6}{worst:>7.1%}{quantile(over, 0.5):>7.1%}{quantile(over, 0.95):>7.1%}"
         f"{weighted:>9.1%}{thumb:>8.1%}"
     )
 

@@ -45,9 +45,7 @@ class Engine:
     def count_messages(self, request: bytes, tenant: str = "", timeout: float | None = None) -> bytes:
         """Answers a `CountMessagesRequest`. `timeout` is in seconds; None means no limit."""
 
-    def estimate_conversation(
-        self, request: bytes, tenant: str = "", timeout: float | None = None
-    ) -> bytes:
+    def estimate_conversation(self, request: bytes, tenant: str = "", timeout: float | None = None) -> bytes:
         """Answers an `EstimateConversationRequest`."""
 
     def record_actual(self, request: bytes, tenant: str = "", timeout: float | None = None) -> bytes:

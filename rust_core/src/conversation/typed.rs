@@ -127,7 +127,8 @@ fn media(kind: MediaKind, media: wire::Media) -> Media {
         height: media.height,
         duration: media.duration_seconds,
         pages: media.pages,
-        detail: media.detail,
+        // "auto" is the default by another name.
+        detail: if media.detail == "auto" { String::new() } else { media.detail },
         filename: media.filename,
     }
 }
