@@ -19,18 +19,15 @@ use quick_cache::sync::Cache;
 pub use call::Call;
 
 use crate::conversation::digest::Digest;
-use crate::conversation::json;
-use crate::metrics::{Metrics, Snapshot, reading};
+use crate::metrics::Metrics;
 use crate::profile::Profiles;
 use crate::rules::Tally;
 use crate::status::{Code, Status};
 use crate::store::{Store, StoreError};
-use crate::usage::Bill;
 use crate::wire::{self, ErrorReason};
 use ladder::Estimate;
 use learning::Correction;
 use prompt::Prompt;
-use record::Record;
 use state::{PrefixKey, encode};
 
 /// Bytes that one remembered count takes, with the cache's own bookkeeping.
@@ -167,10 +164,4 @@ fn decode<T: Message + Default>(request: &[u8]) -> Result<T, Status> {
         let message = format!("the bytes are not this call's message: {error}");
         Status::new(Code::InvalidArgument, ErrorReason::MalformedRequest, message)
     })
-}
-
-/// UNAVAILABLE: the store failed. Counting without it goes on.
-fn store_failed(error: &StoreError) -> Status {
-    let message = format!("the store can't be used: {error}");
-    Status::new(Code::Unavailable, ErrorReason::StoreUnavailable, message)
 }

@@ -115,6 +115,7 @@ impl Engine {
         base: &[u8],
         call: &Call<'_>,
     ) -> Result<Prompt, Status> {
+        call.checkpoint()?;
         let keys = Keys { tenant: tenant_id(&self.secret, call.tenant) };
         let base = self.base(base, &keys)?;
         let (mut conversation, field) = match form {

@@ -2,17 +2,17 @@
 
 use super::ladder::{Estimate, counted};
 use super::learning::Correction;
-use super::prompt::Prompt;
+use super::prompt::{self, Prompt};
 use super::state::{Anchor, PrefixKey, Share, State, encode};
-use super::{Call, Engine};
+use super::{Call, Engine, prompt_key};
 use crate::conversation::digest::Digest;
-use crate::conversation::{Format, Message, provider, typed};
+use crate::conversation::{Format, Message, json, provider, typed};
 use crate::profile::ReplyCost;
 use crate::rules::{Context, Kind, Tally};
-use crate::status::Status;
-use crate::store::KeyValue;
+use crate::status::{Code, Status};
+use crate::store::{KeyValue, StoreError};
 use crate::usage::Bill;
-use crate::wire;
+use crate::wire::{self, ErrorReason};
 
 /// A bill with the prompt that it is for.
 pub struct Record<'a> {
@@ -265,4 +265,10 @@ fn bill(
 fn implausible(why: &str) -> wire::Warning {
     let message = format!("the bill was kept apart and nothing was learned from it: {why}");
     wire::Warning { code: "implausible_bill".into(), message, field: String::new() }
+}
+
+/// UNAVAILABLE: the store failed. Counting without it goes on.
+fn store_failed(error: &StoreError) -> Status {
+    let message = format!("the store can't be used: {error}");
+    Status::new(Code::Unavailable, ErrorReason::StoreUnavailable, message)
 }
