@@ -139,18 +139,19 @@ impl Rules for Gemini {
 
 impl Gemini {
     /// Counts as the host does. The bound covers all that may be billed where that is not known:
-    /// by a gateway the prompt may go to either host.
+    /// gateways send most prompts to Vertex, but some to the Developer API.
     fn covered(
         &self,
         context: &Context<'_>,
         count: impl Fn(&Dialect) -> Result<Tally, Status>,
     ) -> Result<Tally, Status> {
-        if context.format == Format::GeminiVertex {
-            return count(&self.vertex);
-        }
-        let mut tally = count(&self.api)?;
-        let host = (context.format != Format::Gemini).then_some(&self.vertex);
-        for other in self.or.iter().chain(host) {
+        let (host, others) = match context.format {
+            Format::Gemini => (&self.api, None),
+            Format::GeminiVertex => return count(&self.vertex),
+            _ => (&self.vertex, Some(&self.api)),
+        };
+        let mut tally = count(host)?;
+        for other in self.or.iter().chain(others) {
             tally.cover(&count(other)?);
         }
         Ok(tally)
@@ -163,7 +164,9 @@ impl Dialect {
         for message in &preamble.system {
             let has_role = preamble.system_has_role;
             let frame = if has_role { self.per_system_role } else { self.per_bare_system };
-            tally.add(Kind::Overhead, frame, frame);
+            // A gateway may give the instruction a role.
+            let most = if is_own(context.format) { frame } else { frame.max(self.per_system_role) };
+            tally.add(Kind::Overhead, frame, most);
             self.parts(&mut tally, message, context)?;
         }
         for tool in &preamble.tools {
@@ -228,7 +231,13 @@ impl Dialect {
                 context.add_media(tally, media);
                 Ok(())
             }
-            Part::ToolCall(call) => self.call(call).add_to(tally, Kind::ToolCalls, context),
+            Part::ToolCall(call) => {
+                // Gateways pass the id on, which is billed then.
+                if !is_own(context.format) {
+                    tally.add(Kind::ToolCalls, 0, context.count(&call.id)?);
+                }
+                self.call(call).add_to(tally, Kind::ToolCalls, context)
+            }
             Part::ToolResult(result) => self.result(tally, result, context),
             Part::Signature(_) => Ok(()),
             Part::Other(value) => {
@@ -258,7 +267,9 @@ impl Dialect {
             let key = if result.is_error { "error" } else { "result" };
             response = serde_json::json!({ key: texts });
         }
-        self.exchange("response", &result.name, &response).add_to(tally, Kind::ToolResults, context)
+        // Where results have no name, gateways send their id as one.
+        let name = if result.name.is_empty() { &result.call_id } else { &result.name };
+        self.exchange("response", name, &response).add_to(tally, Kind::ToolResults, context)
     }
 
     fn signature(&self, tally: &mut Tally, signature: &str, before: Option<&Part>) {
@@ -314,6 +325,11 @@ impl Dialect {
             is_response: false,
         }
     }
+}
+
+/// Whether the format is Google's own rather than a gateway's.
+const fn is_own(format: Format) -> bool {
+    matches!(format, Format::Gemini | Format::GeminiVertex)
 }
 
 #[cfg(test)]

@@ -150,6 +150,13 @@ fn the_frame_depends_on_generation_and_host() {
     assert_eq!(count(Format::Gemini, "gemini-2.0-flash", &body), (2, 4));
 }
 
+#[test]
+fn a_gateways_bound_covers_both_hosts() {
+    let body = json!({"messages": [{"role": "system", "content": "Hello"},
+        {"role": "user", "content": "Hello"}]});
+    assert_eq!(count(Format::OpenaiChat, "google/gemini-2.5-pro", &body), (2, 4));
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
