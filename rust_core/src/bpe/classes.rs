@@ -23,6 +23,8 @@ pub fn class_of(code_point: u32) -> u8 {
 ///
 /// `text` is valid UTF-8 and `at` is on a character's boundary. (Otherwise the answer is of no
 /// use, but it is an answer.)
+// A few instructions, asked for every character beyond ASCII.
+#[allow(clippy::inline_always)]
 #[inline(always)]
 #[must_use]
 pub fn class_at(text: &[u8], at: usize) -> (u8, usize) {

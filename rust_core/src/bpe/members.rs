@@ -52,6 +52,8 @@ impl Members {
 
     /// Whether a bucket has `key`, and whether it is full.
     #[inline]
+    // All four are compared without a branch: which one it is can't be predicted.
+    #[allow(clippy::needless_bitwise_bool)]
     fn look(&self, bucket: usize, key: Key) -> (bool, bool) {
         let [a, b, c, d] = self.buckets[bucket].0;
         ((a == key) | (b == key) | (c == key) | (d == key), d != Key::default())

@@ -148,7 +148,7 @@ fn block(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
         "tool_use" => Part::ToolCall(ToolCall {
             id: fields.string("id")?.unwrap_or_default(),
             name: fields.required_string("name")?,
-            arguments: arguments(fields.take("input")),
+            arguments: arguments(&fields.take("input")),
             has_item_id: false,
         }),
         "tool_result" => tool_result(&mut fields, unknown)?,
@@ -214,7 +214,7 @@ pub(super) fn base64_bytes(field: &str, text: &str) -> Result<bytes::Bytes, Stat
 }
 
 /// Arguments as JSON text; absent, an empty object.
-pub(super) fn arguments(input: Value) -> String {
+pub(super) fn arguments(input: &Value) -> String {
     if input.is_null() { "{}".into() } else { input.to_string() }
 }
 

@@ -16,6 +16,9 @@ use crate::status::Status;
 /// The reader of this interface.
 pub const READER: Reader = Reader { request, reply };
 
+/// What the body hands on to the model as it is.
+const MODEL_FIELDS: &str = "additionalModelRequestFields";
+
 /// Settings of the request that add nothing to the prompt.
 const BODY_UNBILLED: &[&str] = &[
     "additionalModelResponseFieldPaths",
@@ -69,7 +72,6 @@ fn request(body: Value) -> Result<Conversation, Status> {
         read.preamble.response_schema =
             unknown.inside("outputConfig", |unknown| text_format(config, unknown))?;
     }
-    const MODEL_FIELDS: &str = "additionalModelRequestFields";
     if let Some(fields) = body.object(MODEL_FIELDS)? {
         unknown
             .inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
@@ -150,7 +152,7 @@ fn tool_use(mut fields: Fields, unknown: &mut Unknown) -> Result<Part, Status> {
     let call = ToolCall {
         id: fields.string("toolUseId")?.unwrap_or_default(),
         name: fields.required_string("name")?,
-        arguments: arguments(fields.take("input")),
+        arguments: arguments(&fields.take("input")),
         has_item_id: false,
     };
     unknown.rest(fields, &["type"]);
@@ -298,21 +300,16 @@ fn model_fields(
 ) -> Result<(), Status> {
     for name in ["thinking", "reasoning_config", "reasoningConfig"] {
         // Some clients send a bare string here, which the provider ignores.
-        match fields.take(name) {
-            Value::Object(map) => {
-                let thinking = Fields::of(Value::Object(map))?;
-                preamble.thinking |=
-                    unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
-            }
-            _ => {}
+        if let Value::Object(map) = fields.take(name) {
+            let thinking = Fields::of(Value::Object(map))?;
+            preamble.thinking |= unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
         }
     }
-    if let Some(config) = fields.object("output_config")? {
-        if let Some(schema) =
+    if let Some(config) = fields.object("output_config")?
+        && let Some(schema) =
             unknown.inside("output_config", |unknown| output_config(config, unknown))?
-        {
-            preamble.response_schema = Some(schema);
-        }
+    {
+        preamble.response_schema = Some(schema);
     }
     preamble.other.extend(unknown.rest(fields, MODEL_UNBILLED));
     Ok(())

@@ -62,7 +62,7 @@ fn reply(reply: Value) -> Result<Vec<Message>, Status> {
 
 fn reply_parts(reply: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     if let Value::Array(chunks) = reply {
-        let chunks = unknown.each("", chunks, |chunk, unknown| content_of(chunk, unknown))?;
+        let chunks = unknown.each("", chunks, content_of)?;
         return Ok(chunks.into_iter().flatten().collect());
     }
     content_of(reply, unknown)

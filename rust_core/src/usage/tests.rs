@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+// Rows are written in place, as values.
+#[allow(clippy::needless_pass_by_value)]
 fn read(usage: Value) -> Bill {
     Bill::from_json(&usage).expect("a valid usage")
 }

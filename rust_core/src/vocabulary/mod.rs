@@ -35,8 +35,8 @@ pub type Checkpoint<'a> = &'a dyn Fn() -> Result<(), Status>;
 /// Names of every vocabulary, in the order in which help and errors list them.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    let encodings = Encoding::ALL.iter().map(|encoding| encoding.name());
-    let claude = Claude::ALL.iter().map(|claude| claude.name());
+    let encodings = Encoding::ALL.iter().map(Counter::name);
+    let claude = Claude::ALL.iter().map(Counter::name);
     encodings.chain(claude).chain([Gemma4::NAME, Characters::NAME]).collect()
 }
 

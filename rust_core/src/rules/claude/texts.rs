@@ -27,7 +27,7 @@ pub fn call(name: &str, arguments: &str) -> String {
         Ok(Value::Object(arguments)) => {
             for (key, value) in &arguments {
                 let value = value.as_str().map_or_else(|| json(value), str::to_owned);
-                text += &format!("<parameter name=\"{key}\">{value}</parameter>\n");
+                text.extend(["<parameter name=\"", key, "\">", &value, "</parameter>\n"]);
             }
         }
         _ => text += arguments,

@@ -22,7 +22,7 @@ pub fn declaration(function: &Function) -> String {
             .visit(parameters, |walk, node| fields(walk, node, &path, &mut classes))
     });
     let mut out = classes;
-    let _ = write!(out, "def {}(\n", function.name);
+    let _ = writeln!(out, "def {}(", function.name);
     let fields = fields.unwrap_or_default();
     for field in &fields {
         let _ = writeln!(out, "    {}: {},", field.name, field.annotation);
