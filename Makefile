@@ -72,7 +72,7 @@ lint-rust:
 lint-python: build
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	cd clients/python && ../../$(BIN)/pyright --pythonpath ../../$(BIN)/python
 
 lint-proto: $(VENV)/.installed

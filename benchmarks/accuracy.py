@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tokencountd import _core
 
@@ -54,7 +54,8 @@ def main() -> None:
     parser.add_argument("--exclude", type=Path, metavar="FILE", help="JSON list of {id} to leave out")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the predictions as JSON lines")
     flags = parser.parse_args()
-    excluded = {row["id"] for row in json.loads(flags.exclude.read_text())} if flags.exclude else set()
+    left_out: list[dict[str, Any]] = json.loads(flags.exclude.read_text()) if flags.exclude else []
+    excluded = {row["id"] for row in left_out}
     groups: dict[tuple[str, str], list[Compared]] = defaultdict(list)
     for path in sorted(flags.directory.glob(f"{flags.only}.jsonl*")):
         for row, compared in compare(rows(path)):
@@ -104,15 +105,18 @@ def line(row: dict[str, Any]) -> bytes:
 
 def with_images(value: Any, key: str) -> Any:
     """Puts a picture of the same size where a recording has {mime, bytes, width, height} for one."""
-    if isinstance(value, list):
-        return [with_images(item, key) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if {"mime", "width", "height"} <= value.keys():
-        header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", value["width"], value["height"])
-        data = base64.b64encode(header).decode()
-        return f"data:image/png;base64,{data}" if key in {"url", "image_url"} else data
-    return {name: with_images(item, name) for name, item in value.items()}
+    match value:
+        case {"mime": _, "width": int(width), "height": int(height)}:
+            header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height)
+            data = base64.b64encode(header).decode()
+            return f"data:image/png;base64,{data}" if key in {"url", "image_url"} else data
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            return {name: with_images(item, name) for name, item in fields.items()}
+        case list():
+            return [with_images(item, key) for item in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def show(groups: dict[tuple[str, str], list[Compared]]) -> None:

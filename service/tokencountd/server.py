@@ -21,7 +21,7 @@ def build(
     admission = Admission(settings.max_concurrent_calls, settings.max_message_bytes)
     handlers.register(server, handlers.asynchronous(engine, admission, threads, tracing))
     health = Health(SERVICE)
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)  # pyright: ignore[reportUnknownMemberType] # no stubs
     reflection.add(server, (SERVICE, _HEALTH))
     return server, health, admission
 

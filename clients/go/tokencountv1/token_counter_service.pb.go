@@ -331,7 +331,7 @@ type EstimateConversationRequest struct {
 	//	*EstimateConversationRequest_ProviderRequest
 	Prompt isEstimateConversationRequest_Prompt `protobuf_oneof:"prompt"`
 	// base is a prefix_key of an earlier answer: `prompt` then holds only the messages after it, and
-	// its system, tools and schema, where it has any, replace the prefix's. Empty means that
+	// its system, tools and schema, each where it is given, replace the prefix's. Empty means that
 	// `prompt` is complete. An unknown or expired key gives FAILED_PRECONDITION with the reason
 	// ERROR_REASON_PREFIX_UNKNOWN: send the whole prompt again.
 	Base []byte `protobuf:"bytes,3,opt,name=base,proto3" json:"base,omitempty"`

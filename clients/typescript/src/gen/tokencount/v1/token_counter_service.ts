@@ -106,7 +106,7 @@ export interface EstimateConversationRequest {
     | undefined;
   /**
    * base is a prefix_key of an earlier answer: `prompt` then holds only the messages after it, and
-   * its system, tools and schema, where it has any, replace the prefix's. Empty means that
+   * its system, tools and schema, each where it is given, replace the prefix's. Empty means that
    * `prompt` is complete. An unknown or expired key gives FAILED_PRECONDITION with the reason
    * ERROR_REASON_PREFIX_UNKNOWN: send the whole prompt again.
    */
