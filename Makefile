@@ -62,6 +62,10 @@ clients/typescript/node_modules: clients/typescript/package-lock.json
 	npm --prefix clients/typescript ci --silent
 	touch $@
 
+.PHONY: fuzz
+fuzz: ## Compare a hundred million counts with the reference: some hours
+	cargo test --release -p tokencount-core --test bpe a_hundred_million -- --ignored
+
 .PHONY: lint lint-rust lint-python lint-proto lint-go
 lint: lint-rust lint-python lint-proto lint-go check-generated ## Check style, types and the contract
 
