@@ -7,7 +7,7 @@ import asyncio
 import functools
 import logging
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Protocol
@@ -120,22 +120,35 @@ def _asynchronous(
     async def handle(request: bytes, context: "grpc.aio.ServicerContext[bytes, bytes]") -> bytes:
         refusal = admission.enter(request)
         if refusal is None:
+            timeout = _timeout(context.time_remaining())
             try:
-                timeout = _timeout(context.time_remaining())
-                if len(request) <= inline:
+                if len(request) > inline:
+                    return await asyncio.wrap_future(_submit(threads, admission, call, request, timeout))
+                try:
                     return call(request, "", timeout)
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(threads, call, request, "", timeout)
+                finally:
+                    admission.leave()
             except _NOT_OURS:
                 raise
             # Also what isn't an `Exception`, such as a panic: in a handler it would hang the caller.
             except BaseException as error:  # noqa: BLE001
                 refusal = _refusal(error, name)
-            finally:
-                admission.leave()
         return await context.abort(*refusal)
 
     return handle
+
+
+def _submit(
+    threads: Executor, admission: Admission, call: EngineCall, request: bytes, timeout: float | None
+) -> "Future[bytes]":
+    """Runs a call on a thread. It stays admitted until the thread is done, also if its caller leaves."""
+    try:
+        future = threads.submit(call, request, "", timeout)
+    except RuntimeError:
+        admission.leave()
+        raise
+    future.add_done_callback(lambda _: admission.leave())
+    return future
 
 
 def synchronous(engine: _core.Engine, admission: Admission) -> dict[str, SyncHandler]:
