@@ -468,3 +468,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_gateway_that_switches_thinking_on_pays_for_it() {
+    let body = |reasoning: Value| {
+        json!({"model": "anthropic/claude-sonnet-4.5", "reasoning": reasoning,
+            "messages": [{"role": "user", "content": "Why is the sky blue?"}]})
+    };
+    let thinks = |reasoning| read(CHAT, &body(reasoning)).preamble.thinking;
+    assert!(thinks(json!({"effort": "low"})) && thinks(json!({"enabled": true})));
+    assert!(!thinks(json!({"effort": "none"})) && !thinks(json!({"enabled": false})));
+    assert!(!thinks(json!(null)));
+}

@@ -46,7 +46,6 @@ const UNBILLED: &[&str] = &[
     "prompt_cache_retention",
     "provider",
     "random_seed",
-    "reasoning",
     "reasoning_effort",
     "reasoning_format",
     "repetition_penalty",
@@ -63,7 +62,6 @@ const UNBILLED: &[&str] = &[
     "stream",
     "stream_options",
     "temperature",
-    "thinking",
     "tool_choice",
     "top_k",
     "top_logprobs",
@@ -103,7 +101,15 @@ fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {
     let format = fields.object("response_format")?;
     let response_schema =
         openai::response_schema(format).map_err(|error| error.inside("response_format"))?;
-    Ok(Preamble { tools, tool_choice, response_schema, ..Preamble::default() })
+    let thinking = [fields.take("reasoning"), fields.take("thinking")].iter().any(is_on);
+    Ok(Preamble { tools, tool_choice, response_schema, thinking, ..Preamble::default() })
+}
+
+/// Whether a gateway's `reasoning` or `thinking` switches thinking on. `reasoning_effort`, which is
+/// `OpenAI`'s own, costs nothing with any of its models.
+fn is_on(field: &Value) -> bool {
+    let off = field["effort"] == "none" || field["enabled"] == false || field["type"] == "disabled";
+    field.is_object() && !off
 }
 
 fn legacy_function(value: Value) -> Result<super::Function, Status> {
