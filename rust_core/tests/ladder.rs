@@ -212,3 +212,22 @@ fn a_base_keeps_the_parts_of_the_preamble_that_are_not_sent_again() {
     assert_eq!(system(&more_tools), system(&plain));
     common::assert_adds_up(&more_tools);
 }
+
+#[test]
+fn the_bound_after_a_low_bill_covers_the_rules_own_estimate() {
+    let engine = engine();
+    let text = "A fair amount of text, so that a bill of three tokens is far below any estimate.";
+    let mut messages = vec![user(text)];
+    engine.record(&Turn::full(prompt("gpt-4o", messages.clone())), 3, None);
+    messages.extend([assistant("Right."), user("Go on.")]);
+    let whole = prompt("gpt-4o", messages);
+    let unrecorded = engine_estimate_of(&whole);
+    let count = engine.estimate(&Turn::full(whole));
+    assert_eq!(count.source(), Source::Delta);
+    assert!(count.tokens < unrecorded && count.upper_bound >= unrecorded, "{count:?}");
+}
+
+/// What the rules alone estimate: an engine that knows nothing is asked.
+fn engine_estimate_of(prompt: &tokencount_core::wire::Prompt) -> u32 {
+    engine().estimate(&Turn::full(prompt.clone())).tokens
+}

@@ -136,10 +136,13 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
     counted += since;
     counted += now;
     let is_exact = anchor.exact && same_preamble && since == Tally::default();
+    // A bill may have left out what the next one holds: a tool prompt that comes with the first
+    // call, say. So the bound is never below the rules' own estimate of the whole.
+    let floor = if is_exact { tokens } else { tokens.max(counted.tokens()) };
     Estimate {
         source: if is_exact { Source::Exact } else { Source::Delta },
         tokens,
-        bound: bound.clamp(i64::from(tokens), i64::from(u32::MAX)) as u32,
+        bound: bound.clamp(i64::from(floor), i64::from(u32::MAX)) as u32,
         known: anchor.known.min(tokens),
         new_messages: prompt.message_count().saturating_sub(anchor.messages),
         counted,
