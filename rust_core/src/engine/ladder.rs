@@ -93,7 +93,8 @@ impl Engine {
                 shares.replaced = shares.replaced.saturating_add(tally.tokens());
                 let margin = prompt.profile.margins.recorded;
                 let recorded = (f64::from(share.tokens) * (1.0 + margin)).ceil() as u32;
-                shares.raised += recorded.saturating_sub(tally.upper_bound());
+                let above = recorded.saturating_sub(tally.upper_bound());
+                shares.raised = shares.raised.saturating_add(above);
             }
         }
         (shares.known > 0).then_some(shares)
@@ -114,7 +115,7 @@ struct Shares {
 impl Shares {
     fn apply(&self, estimate: &mut Estimate) {
         estimate.source = Source::Shares;
-        estimate.tokens = (estimate.tokens - self.replaced.min(estimate.tokens)) + self.known;
+        estimate.tokens = estimate.tokens.saturating_sub(self.replaced).saturating_add(self.known);
         estimate.known = self.known;
         estimate.bound = estimate.bound.saturating_add(self.raised).max(estimate.tokens);
     }
@@ -171,11 +172,9 @@ fn difference(now: &Tally, then: &Tally) -> (i64, i64) {
 
 /// The rules' estimate, corrected by what was learned.
 pub(super) fn counted(prompt: &Prompt, correction: Correction) -> Estimate {
-    let (base, preamble) = match &prompt.base {
-        Some((_, state)) => (Tally::from(&state.since), prompt.preamble.1),
-        None => (Tally::default(), prompt.preamble.1),
-    };
-    let mut since = base;
+    let preamble = prompt.preamble.1;
+    let mut since =
+        prompt.base.as_ref().map_or_else(Tally::default, |(_, state)| Tally::from(&state.since));
     since += prompt.sent();
     let mut counted = preamble;
     counted += since;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{Conversation, Format, Preamble, provider, typed};
+use crate::conversation::{Conversation, Format, Message, Preamble, provider, typed};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -44,12 +44,12 @@ impl Prompt {
     /// The chain keys of the prompt's prefixes: the base's (or the empty one's) first, then one
     /// for each message.
     pub fn chain(&self) -> Vec<Digest> {
-        let mut key = self.base.as_ref().map_or_else(|| self.digester.root(), |(key, _)| key.chain);
+        let first = self.base.as_ref().map_or_else(|| self.digester.root(), |(key, _)| key.chain);
+        let mut key = first;
         let rest = self.messages.iter().map(|(digest, _)| {
             key = self.digester.extend(&key, digest);
             key
         });
-        let first = self.base.as_ref().map_or_else(|| self.digester.root(), |(key, _)| key.chain);
         [first].into_iter().chain(rest).collect()
     }
 
@@ -169,18 +169,28 @@ impl Engine {
             }
             _ => (digest, self.counted(digest, sent)?),
         };
-        let mut messages = Vec::with_capacity(conversation.messages.len());
-        for message in &conversation.messages {
-            let digest = digester.message(message);
-            let tally = self.counted(digest, || profile.rules.message(message, &context))?;
-            messages.push((digest, tally));
-        }
+        let messages = self.tallies(&conversation.messages, &digester, &context)?;
         let warnings = conversation.warnings;
         Ok(Prompt { profile, format, keys, digester, base, preamble, messages, warnings })
     }
 
+    /// Each message's digest and tally.
+    pub(super) fn tallies(
+        &self,
+        messages: &[Message],
+        digester: &Digester,
+        context: &Context<'_>,
+    ) -> Result<Vec<(Digest, Tally)>, Status> {
+        let counted = messages.iter().map(|message| {
+            let digest = digester.message(message);
+            let count = || context.profile.rules.message(message, context);
+            Ok((digest, self.counted(digest, count)?))
+        });
+        counted.collect()
+    }
+
     /// The tally of a digest, from memory or by counting.
-    pub(super) fn counted(
+    fn counted(
         &self,
         digest: Digest,
         count: impl FnOnce() -> Result<Tally, Status>,

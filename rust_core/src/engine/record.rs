@@ -198,12 +198,7 @@ impl Engine {
         let context =
             Context { profile: &prompt.profile, format: prompt.format, checkpoint: &checkpoint };
         let messages = read_reply(reply, prompt.format).map_err(|error| error.inside("reply"))?;
-        let counted = messages.iter().map(|message| {
-            let digest = prompt.digester.message(message);
-            let count = || prompt.profile.rules.message(message, &context);
-            Ok((digest, self.counted(digest, count)?))
-        });
-        counted.collect()
+        self.tallies(&messages, &prompt.digester, &context)
     }
 
     /// What the bill teaches about the profile: nothing if it was recorded before, or if the
