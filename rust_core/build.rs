@@ -12,7 +12,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    build::contract::write();
+    build::contract::write(&out);
     build::classes::write(&out);
     build::vocabulary::write(&out);
 }

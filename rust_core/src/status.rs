@@ -1,6 +1,7 @@
 //! How a call fails: a gRPC code, a reason for programs, a sentence for people.
 
 use std::fmt;
+use std::time::Duration;
 
 use prost::Message;
 
@@ -27,6 +28,8 @@ pub enum Code {
     Internal = 13,
     /// The store can't be written.
     Unavailable = 14,
+    /// The caller is nobody that the server knows.
+    Unauthenticated = 16,
 }
 
 impl Code {
@@ -41,6 +44,7 @@ impl Code {
             Self::FailedPrecondition => "FAILED_PRECONDITION",
             Self::Internal => "INTERNAL",
             Self::Unavailable => "UNAVAILABLE",
+            Self::Unauthenticated => "UNAUTHENTICATED",
         }
     }
 
@@ -62,12 +66,20 @@ pub struct Status {
     pub message: String,
     /// The path of the field that is wrong, such as `typed.messages[2].role`. Empty: none.
     pub field: String,
+    /// When the call may be made again. `None`: as it is, it never should.
+    pub retry_after: Option<Duration>,
 }
 
 impl Status {
     /// A status without a field.
     pub fn new(code: Code, reason: ErrorReason, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), field: String::new() }
+        Self { code, reason, message: message.into(), field: String::new(), retry_after: None }
+    }
+
+    /// `RESOURCE_EXHAUSTED`: the call may be made again after a while.
+    pub fn retry(reason: ErrorReason, message: impl Into<String>, after: Duration) -> Self {
+        let status = Self::new(Code::ResourceExhausted, reason, message);
+        Self { retry_after: Some(after), ..status }
     }
 
     /// `INVALID_ARGUMENT`: the value at `field` is not allowed.
@@ -126,11 +138,24 @@ impl Status {
             let request = rpc::BadRequest { field_violations: vec![violation] };
             details.push(any("google.rpc.BadRequest", &request));
         }
-        if self.reason == ErrorReason::Overloaded {
-            let retry_delay = Some(prost_types::Duration { seconds: 1, nanos: 0 });
+        if let Some(after) = self.retry_after {
+            let seconds = i64::try_from(after.as_secs()).unwrap_or(i64::MAX);
+            let nanos = after.subsec_nanos().cast_signed();
+            let retry_delay = Some(prost_types::Duration { seconds, nanos });
             details.push(any("google.rpc.RetryInfo", &rpc::RetryInfo { retry_delay }));
         }
         rpc::Status { code: self.code as i32, message: self.to_string(), details }.encode_to_vec()
+    }
+}
+
+impl From<Status> for crate::wire::StreamError {
+    fn from(status: Status) -> Self {
+        Self {
+            code: status.code as i32,
+            reason: status.reason as i32,
+            message: status.to_string(),
+            field: status.field,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ Requests and answers are encoded messages of `tokencount.v1`. Every call release
 lock for its whole length and may be made from any thread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 @final
@@ -66,6 +66,12 @@ class Engine:
     def encodings(self) -> list[str]:
         """The names of the vocabularies."""
 
+    def set_hook(self, hook: Callable[[str, int], object]) -> None:
+        """Calls `hook` with the method and the request's size at the start of each call's work.
+
+        For tests: a call hangs while the hook does, and panics when it raises. Can be set once.
+        """
+
     def metrics(self) -> list[Metric]:
         """What happened since the start, for telemetry."""
 
@@ -74,6 +80,117 @@ class Engine:
 
     def close(self) -> None:
         """Flushes and closes the store. Calls after it fail."""
+
+@final
+class Service:
+    """The engine behind its gate: who calls, and how much at once. The same for every transport."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        anonymous: bool = True,
+        max_calls: int | None = None,
+        max_message_bytes: int | None = None,
+        tenant_calls: int | None = None,
+        tenant_call_rate: int | None = None,
+        tenant_byte_rate: int | None = None,
+        trace_ratio: float | None = None,
+    ) -> None:
+        """None is no limit. Rates are a second. `trace_ratio` None keeps no spans.
+
+        The engine stays its owner's: once it is closed, calls fail with UNAVAILABLE.
+        """
+
+    def set_tokens(self, tokens: Sequence[tuple[str, str, bytes, float | None]]) -> None:
+        """Knows these tokens from now on: tenant, id, SHA-256 of the secret, expiry (Unix time)."""
+
+    def admit(
+        self, size: int, authorization: bytes | None = None, certificate: bytes | None = None
+    ) -> Pass:
+        """Lets a request of `size` bytes in. `certificate` is PEM, and verified already.
+
+        Raises `StatusError` if the caller is unknown or a limit is reached.
+        """
+
+    def active(self) -> int:
+        """How many calls are in flight."""
+
+    def metrics(self) -> list[Metric]:
+        """Calls in flight and refused."""
+
+    def begin_span(self, method: str, traceparent: bytes | None = None) -> Span | None:
+        """The span of a call that begins now, if it is sampled."""
+
+    def end_span(self, span: Span | None, code: int) -> None:
+        """Keeps the span of a call that has ended with a gRPC code."""
+
+    def take_spans(self) -> list[Span]:
+        """The spans that have ended since the last time."""
+
+@final
+class Pass:
+    """A request that was let in. It counts as in flight until `leave`."""
+
+    tenant: str | None
+    """The name of the tenant; None after `leave`."""
+
+    def answer(self, method: str, request: bytes, timeout: float | None = None) -> bytes:
+        """Answers the request by the method of that full name, "tokencount.v1.TokenCounterService/...".
+
+        `timeout` is in seconds. Raises `StatusError`.
+        """
+
+    def leave(self) -> None:
+        """Gives the place back."""
+
+@final
+class Span:
+    """A sampled call."""
+
+    method: str
+    trace_id: int
+    span_id: int
+    parent_id: int
+    """The caller's span; 0 means none."""
+    start: int
+    """Nanoseconds since the epoch, like `end`."""
+    end: int
+    code: int
+    """The gRPC code."""
+
+@final
+class Server:
+    """The native transport. It serves from the moment it is made until `drain`."""
+
+    port: int
+
+    def __init__(
+        self,
+        service: Service,
+        listen: str,
+        *,
+        threads: int,
+        max_connections: int,
+        connection_age: float,
+        keepalive: float,
+        receive_timeout: float,
+        grace_period: float,
+        tls: tuple[bytes, bytes, bytes | None, bool] | None = None,
+    ) -> None:
+        """Times are in seconds. `tls` is certificate, key, clients' CA, and whether clients need one.
+
+        Raises `OSError` if it can't listen, `ValueError` for `tls`.
+        """
+
+    def connections(self) -> int:
+        """How many connections are open."""
+
+    def set_tls(self, tls: tuple[bytes, bytes, bytes | None, bool]) -> None:
+        """Uses these for connections from now on. Raises `ValueError` if they are wrong."""
+
+    def drain(self, grace_period: float) -> int:
+        """Ends as calls end, at the latest after `grace_period`. Returns how many were cut off."""
 
 @final
 class Metric:

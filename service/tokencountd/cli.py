@@ -1,4 +1,4 @@
-"""The command line: `tokencountd serve | count | models | health`.
+"""The command line: `tokencountd serve | count | models | token | health`.
 
 Exit status: 0 if all went well, 1 if something couldn't be counted or served, 2 for a wrong command.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from tokencountd import settings
-from tokencountd.commands import CommandError, complain, count, health, models, serve
+from tokencountd.commands import CommandError, complain, count, health, models, serve, token
 
 _EXAMPLES = """examples:
   tokencountd serve --listen 127.0.0.1:50051 --data-dir /var/lib/tokencountd
@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   tokencountd count --encoding o200k_base notes.txt
   tokencountd count --jsonl requests.jsonl > counts.jsonl
   tokencountd models
+  tokencountd token new acme --file tokens.toml
 """
 
 
@@ -44,6 +45,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tokencountd {version('tokencountd')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (serve, count, models, health):
+    for command in (serve, count, models, token, health):
         command.add(commands)
     return parser

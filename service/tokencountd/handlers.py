@@ -1,4 +1,4 @@
-"""The service's methods as gRPC handlers over bytes: the transport carries, the engine answers.
+"""The service's methods as grpcio handlers over bytes: the transport carries, the service answers.
 
 No message is parsed here: measured, (de)serialising in Python is a sixth of a call's cost.
 """
@@ -6,11 +6,10 @@ No message is parsed here: measured, (de)serialising in Python is a sixth of a c
 import asyncio
 import functools
 import logging
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, Protocol
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Executor
+from typing import Any, NamedTuple
 
 import grpc
 import grpc.aio
@@ -30,67 +29,45 @@ prompt of this size 80 µs if its messages were counted before and 4 ms if not, 
 other calls may have to wait for the loop.
 """
 
+_UNARY = ("CountMessages", "EstimateConversation", "RecordActual")
+_STREAM = "CountMessagesStream"
+_WAITS = "RecordActual"
+"""Waits for the disk, so it never runs on the event loop."""
+
 _NO_DEADLINE = 365 * 86400.0
+_PATIENCE = 0.1
+"""Seconds until a request of a stream that is over a limit tries again."""
+_LIMITED = ("OVERLOADED", "QUOTA_EXCEEDED")
+_OK, _CANCELLED = 0, grpc.StatusCode.CANCELLED.value[0]
 # These end the call or the program: they are not the engine's failures.
 _NOT_OURS = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 
-EngineCall = Callable[[bytes, str, float | None], bytes]
 AsyncHandler = Callable[[bytes, "grpc.aio.ServicerContext[bytes, bytes]"], Awaitable[bytes]]
 SyncHandler = Callable[[bytes, grpc.ServicerContext], bytes]
 
 
-class Tracing(Protocol):
-    """Gives a traced form of a handler; see `tracing.py`."""
+class Caller(NamedTuple):
+    """What a call says of its caller."""
 
-    def wrap(self, method: str, handler: AsyncHandler) -> AsyncHandler:
-        """The handler with a span around each call."""
-        ...
-
-
-@dataclass(frozen=True)
-class _Method:
-    name: str
-    call: Callable[[_core.Engine], EngineCall]
-    waits: bool
-    """It waits for the disk, so it never runs on the event loop."""
+    authorization: bytes | None
+    certificate: bytes | None
+    traceparent: bytes | None
 
 
-_METHODS = (
-    _Method("CountMessages", lambda engine: engine.count_messages, waits=False),
-    _Method("EstimateConversation", lambda engine: engine.estimate_conversation, waits=False),
-    _Method("RecordActual", lambda engine: engine.record_actual, waits=True),
-)
+def _caller(context: Any) -> Caller:
+    metadata: dict[str, str | bytes] = dict(context.invocation_metadata() or ())
+    authorization, traceparent = (_bytes(metadata.get(key)) for key in ("authorization", "traceparent"))
+    certificate = context.auth_context().get("x509_pem_cert", (None,))[0]
+    return Caller(authorization, certificate, traceparent)
 
 
-@dataclass
-class Admission:
-    """How many calls are in flight, and how many were turned away."""
-
-    max_calls: int
-    max_bytes: int
-    active: int = 0
-    rejected: int = 0
-    _lock: Lock = field(default_factory=Lock)
-
-    def enter(self, request: bytes) -> Refusal | None:
-        """Lets a call in, or says why not. Whoever was let in must `leave`."""
-        if len(request) > self.max_bytes:
-            return statuses.too_large(len(request), self.max_bytes)
-        with self._lock:
-            if self.active >= self.max_calls:
-                self.rejected += 1
-                return statuses.OVERLOADED
-            self.active += 1
-        return None
-
-    def leave(self) -> None:
-        """The call is over."""
-        with self._lock:
-            self.active -= 1
+def _bytes(value: str | bytes | None) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
 
 
-def _timeout(remaining: float | None) -> float | None:
+def _timeout(context: Any) -> float | None:
     """The time a call has. Without a deadline grpcio says None here and some centuries there."""
+    remaining: float | None = context.time_remaining()
     return None if remaining is None or remaining > _NO_DEADLINE else remaining
 
 
@@ -102,76 +79,128 @@ def _refusal(error: BaseException, method: str) -> Refusal:
     return statuses.INTERNAL
 
 
-def asynchronous(
-    engine: _core.Engine, admission: Admission, threads: Executor, tracing: Tracing | None = None
-) -> dict[str, AsyncHandler]:
+def _admit(service: _core.Service, caller: Caller, request: bytes) -> _core.Pass:
+    return service.admit(len(request), caller.authorization, caller.certificate)
+
+
+def asynchronous(service: _core.Service, threads: Executor) -> dict[str, Any]:
     """Handlers for `grpc.aio` by method name: small prompts on the loop, the rest on `threads`."""
-    handlers: dict[str, AsyncHandler] = {}
-    for method in _METHODS:
-        inline = -1 if method.waits else INLINE_BYTES
-        handler = _asynchronous(method.name, method.call(engine), admission, threads, inline)
-        handlers[method.name] = tracing.wrap(method.name, handler) if tracing else handler
+    handlers: dict[str, Any] = {name: _asynchronous(service, name, threads) for name in _UNARY}
+    handlers[_STREAM] = _asynchronous_stream(service, threads)
     return handlers
 
 
-def _asynchronous(
-    name: str, call: EngineCall, admission: Admission, threads: Executor, inline: int
-) -> AsyncHandler:
+def _asynchronous(service: _core.Service, name: str, threads: Executor) -> AsyncHandler:
+    method = f"{SERVICE}/{name}"
+
     async def handle(request: bytes, context: "grpc.aio.ServicerContext[bytes, bytes]") -> bytes:
-        refusal = admission.enter(request)
-        if refusal is None:
-            timeout = _timeout(context.time_remaining())
-            try:
-                if len(request) > inline:
-                    return await asyncio.wrap_future(_submit(threads, admission, call, request, timeout))
-                try:
-                    return call(request, "", timeout)
-                finally:
-                    admission.leave()
-            except _NOT_OURS:
-                raise
-            # Also what isn't an `Exception`, such as a panic: in a handler it would hang the caller.
-            except BaseException as error:  # noqa: BLE001
-                refusal = _refusal(error, name)
+        caller = _caller(context)
+        span = service.begin_span(method, caller.traceparent)
+        code = _CANCELLED
+        try:
+            passed = _admit(service, caller, request)
+            answer = await _answer(passed, method, request, _timeout(context), threads)
+            code = _OK
+            return answer
+        except _NOT_OURS:
+            raise
+        # Also what isn't an `Exception`, such as a panic: in a handler it would hang the caller.
+        except BaseException as error:  # noqa: BLE001
+            refusal = _refusal(error, name)
+            code = refusal.code.value[0]
+        finally:
+            service.end_span(span, code)
         return await context.abort(*refusal)
 
     return handle
 
 
-def _submit(
-    threads: Executor, admission: Admission, call: EngineCall, request: bytes, timeout: float | None
-) -> "Future[bytes]":
-    """Runs a call on a thread. It stays admitted until the thread is done, also if its caller leaves."""
-    try:
-        future = threads.submit(call, request, "", timeout)
-    except RuntimeError:
-        admission.leave()
-        raise
-    future.add_done_callback(lambda _: admission.leave())
-    return future
-
-
-def synchronous(engine: _core.Engine, admission: Admission) -> dict[str, SyncHandler]:
-    """Handlers for a `grpc.server`, which runs each call on a thread of its own pool."""
-    return {
-        method.name: functools.partial(_synchronous, method.name, method.call(engine), admission)
-        for method in _METHODS
-    }
-
-
-def _synchronous(
-    name: str, call: EngineCall, admission: Admission, request: bytes, context: grpc.ServicerContext
+async def _answer(
+    passed: _core.Pass, method: str, request: bytes, timeout: float | None, threads: Executor
 ) -> bytes:
-    refusal = admission.enter(request)
-    if refusal is None:
+    """Answers an admitted request. It stays admitted until its thread is done, also if its caller leaves."""
+    if len(request) <= INLINE_BYTES and not method.endswith(_WAITS):
         try:
-            return call(request, "", _timeout(context.time_remaining()))
+            return passed.answer(method, request, timeout)
+        finally:
+            passed.leave()
+    try:
+        future = threads.submit(passed.answer, method, request, timeout)
+    except RuntimeError:
+        passed.leave()
+        raise
+    future.add_done_callback(lambda _: passed.leave())
+    return await asyncio.wrap_future(future)
+
+
+def _asynchronous_stream(service: _core.Service, threads: Executor) -> Any:
+    method = f"{SERVICE}/{_STREAM}"
+
+    async def handle(requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+        caller = _caller(context)
+        try:
+            async for request in requests:
+                while (passed := _admit_or_wait(service, caller, request)) is None:
+                    await asyncio.sleep(_PATIENCE)
+                yield await _answer(passed, method, request, _timeout(context), threads)
         except _NOT_OURS:
             raise
         except BaseException as error:  # noqa: BLE001
-            refusal = _refusal(error, name)
-        finally:
-            admission.leave()
+            await context.abort(*_refusal(error, _STREAM))
+
+    return handle
+
+
+def _admit_or_wait(service: _core.Service, caller: Caller, request: bytes) -> _core.Pass | None:
+    """The pass; None if a limit says to try again."""
+    try:
+        return _admit(service, caller, request)
+    except _core.StatusError as error:
+        if error.reason in _LIMITED:
+            return None
+        raise
+
+
+def synchronous(service: _core.Service) -> dict[str, Any]:
+    """Handlers for a `grpc.server`, which runs each call on a thread of its own pool."""
+    handlers: dict[str, Any] = {name: functools.partial(_synchronous, service, name) for name in _UNARY}
+    handlers[_STREAM] = functools.partial(_synchronous_stream, service)
+    return handlers
+
+
+def _synchronous(service: _core.Service, name: str, request: bytes, context: Any) -> bytes:
+    method = f"{SERVICE}/{name}"
+    try:
+        caller = _caller(context)
+        return _answer_now(_admit(service, caller, request), method, request, context)
+    except _NOT_OURS:
+        raise
+    except BaseException as error:  # noqa: BLE001
+        return _abort(context, _refusal(error, name))
+
+
+def _synchronous_stream(service: _core.Service, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+    method = f"{SERVICE}/{_STREAM}"
+    caller = _caller(context)
+    try:
+        for request in requests:
+            while (passed := _admit_or_wait(service, caller, request)) is None:
+                time.sleep(_PATIENCE)
+            yield _answer_now(passed, method, request, context)
+    except _NOT_OURS:
+        raise
+    except BaseException as error:  # noqa: BLE001
+        _abort(context, _refusal(error, _STREAM))
+
+
+def _answer_now(passed: _core.Pass, method: str, request: bytes, context: Any) -> bytes:
+    try:
+        return passed.answer(method, request, _timeout(context))
+    finally:
+        passed.leave()
+
+
+def _abort(context: Any, refusal: Refusal) -> Any:
     context.set_trailing_metadata(refusal.trailer)
     return context.abort(refusal.code, refusal.message)
 
@@ -179,7 +208,8 @@ def _synchronous(
 def register(server: Any, handlers: dict[str, Any]) -> None:
     """Adds the methods to a server of either kind, without (de)serialisers."""
     methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
-        name: grpc.unary_unary_rpc_method_handler(handler) for name, handler in handlers.items()
+        name: grpc.unary_unary_rpc_method_handler(handlers[name]) for name in _UNARY
     }
+    methods[_STREAM] = grpc.stream_stream_rpc_method_handler(handlers[_STREAM])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
     server.add_registered_method_handlers(SERVICE, methods)

@@ -10,16 +10,11 @@ import logging
 import os
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tokencountd import _core, logs, server
-from tokencountd.settings import Settings
+from tokencountd import _core, access, logs, transports
+from tokencountd.settings import Settings, SettingsError
 from tokencountd.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    import grpc.aio
 
 
 class StartError(Exception):
@@ -29,11 +24,12 @@ class StartError(Exception):
 def serve(settings: Settings) -> int:
     """Runs the daemon until it is told to stop. Returns the exit status."""
     logs.configure(settings.log_level)
+    anonymous = access.anonymous(settings)
     telemetry = Telemetry(settings)
     engine = open_engine(settings)
-    threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="tokencountd")
+    service = _service(settings, engine, anonymous)
     try:
-        cut_off = asyncio.run(_run(settings, engine, threads, telemetry))
+        cut_off = asyncio.run(_run(settings, engine, service, telemetry))
     finally:
         telemetry.shutdown()
         engine.flush()
@@ -42,7 +38,6 @@ def serve(settings: Settings) -> int:
         # Their threads are still in the engine, and Python would wait for them.
         sys.stderr.flush()
         os._exit(1)
-    threads.shutdown()
     engine.close()
     return 0
 
@@ -68,6 +63,21 @@ def open_engine(settings: Settings) -> _core.Engine:
         raise StartError(f"{settings.profiles or 'profiles'}: {error}") from error
 
 
+def _service(settings: Settings, engine: _core.Engine, anonymous: bool) -> _core.Service:
+    service = _core.Service(
+        engine,
+        anonymous=anonymous,
+        max_calls=settings.max_concurrent_calls,
+        max_message_bytes=settings.max_message_bytes,
+        tenant_calls=settings.tenant_concurrent_calls,
+        tenant_call_rate=settings.tenant_calls_per_second,
+        tenant_byte_rate=settings.tenant_bytes_per_second,
+        trace_ratio=settings.trace_ratio if settings.otlp_endpoint and settings.trace_ratio else None,
+    )
+    service.set_tokens(access.tokens(settings))
+    return service
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -76,29 +86,32 @@ def _read(path: Path) -> bytes:
 
 
 async def _run(
-    settings: Settings, engine: _core.Engine, threads: ThreadPoolExecutor, telemetry: Telemetry
+    settings: Settings, engine: _core.Engine, service: _core.Service, telemetry: Telemetry
 ) -> int:
     """Serves until a signal comes. Returns how many calls were cut off."""
-    transport, health, admission = server.build(settings, engine, threads, telemetry.tracing)
-    address = _bind(transport, settings.listen)
-    telemetry.start(engine, admission)
     stopped = _stop_signal()
+    transport = _listen(settings, service)
+    telemetry.start(engine, service)
+    watch = asyncio.create_task(access.watch(settings, service.set_tokens, transport.set_tls))
     await transport.start()
+    address = f"{settings.listen.rpartition(':')[0]}:{transport.port}"
     print(f"tokencountd listening on {address}", flush=True)
-    logs.event("ready", address=address, data_dir=str(settings.store_dir()))
+    logs.event("ready", address=address, transport=settings.transport, data_dir=str(settings.store_dir()))
     name = await stopped
-    logs.event("draining", signal=name, calls=admission.active, grace_period=settings.grace_period)
-    health.drain()
-    await transport.stop(settings.grace_period)
-    return admission.active
+    watch.cancel()
+    logs.event("draining", signal=name, calls=service.active(), grace_period=settings.grace_period)
+    return await transport.drain(settings.grace_period)
 
 
-def _bind(transport: "grpc.aio.Server", listen: str) -> str:
+def _listen(settings: Settings, service: _core.Service) -> transports.Transport:
     try:
-        port = transport.add_insecure_port(listen)
-    except RuntimeError as error:
-        raise StartError(f"can't listen on {listen}: {error}") from error
-    return f"{listen.rpartition(':')[0]}:{port}"
+        return transports.make(settings, service, access.tls(settings))
+    except OSError as error:
+        raise StartError(f"can't listen on {settings.listen}: {error}") from error
+    except SettingsError:
+        raise
+    except ValueError as error:
+        raise StartError(f"can't use TLS: {error}") from error
 
 
 def _stop_signal() -> "asyncio.Future[str]":

@@ -8,9 +8,6 @@ import grpc.aio
 from tokencountd import _core, handlers
 from tokencountd.engine import Engine
 
-_MAX_CALLS = 1 << 20
-_MAX_BYTES = 1 << 31
-# The embedding server sets its own limits; these only keep the engine's host from drowning.
 _THREADS = 4
 
 
@@ -23,9 +20,9 @@ def add_token_counter_to_server(
     credentials and interceptors, and whoever made the engine closes it after the server stopped.
     """
     core = engine.core if isinstance(engine, Engine) else engine
-    admission = handlers.Admission(max_calls=_MAX_CALLS, max_bytes=_MAX_BYTES)
+    service = _core.Service(core)
     if isinstance(server, grpc.aio.Server):
         threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="tokencountd")
-        handlers.register(server, handlers.asynchronous(core, admission, threads))
+        handlers.register(server, handlers.asynchronous(service, threads))
     else:
-        handlers.register(server, handlers.synchronous(core, admission))
+        handlers.register(server, handlers.synchronous(service))

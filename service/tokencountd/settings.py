@@ -61,6 +61,35 @@ class Settings:
         "HOST:PORT",
         "address to serve on; port 0 picks a free one",
     )
+    transport: str = _setting(
+        "native",
+        units.transport,
+        "NAME",
+        "what carries the calls: native, or grpcio, which Python programs can mount too",
+    )
+    tls_certificate: Path | None = _setting(
+        None, _path, "FILE", "PEM file with the server's certificate chain; read again when it changes"
+    )
+    tls_key: Path | None = _setting(None, _path, "FILE", "PEM file with the certificate's private key")
+    tls_client_ca: Path | None = _setting(
+        None,
+        _path,
+        "FILE",
+        "PEM file with the CAs of clients' certificates, each of which names its tenant",
+    )
+    tokens: Path | None = _setting(
+        None,
+        _path,
+        "FILE",
+        "file with the tokens of callers, made by `tokencountd token new`; read again when it changes",
+    )
+    allow_anonymous: bool = _setting(
+        False,
+        units.boolean,
+        "BOOL",
+        "serve callers without a token or certificate; they are one tenant",
+        shown="only on a loopback address, without --tokens and --tls-client-ca",
+    )
     data_dir: Path | None = _setting(
         None,
         _path,
@@ -90,6 +119,31 @@ class Settings:
     )
     max_concurrent_calls: int = _setting(
         256, units.positive, "N", "calls in flight above which further ones are told to come back"
+    )
+    max_connections: int = _setting(
+        10_000, units.positive, "N", "connections above which further ones are closed"
+    )
+    max_connection_age: float = _setting(
+        1800.0,
+        units.duration,
+        "TIME",
+        "age at which a connection's client is told to make a new one, give or take a tenth",
+        shown="30m",
+    )
+    keepalive: float = _setting(
+        120.0, units.duration, "TIME", "how often a silent client is asked if it is there", shown="2m"
+    )
+    receive_timeout: float = _setting(
+        60.0, units.duration, "TIME", "how long a request may take to arrive", shown="60s"
+    )
+    tenant_concurrent_calls: int | None = _setting(
+        None, units.positive, "N", "calls in flight of one tenant"
+    )
+    tenant_calls_per_second: int | None = _setting(
+        None, units.positive, "N", "calls a second of one tenant"
+    )
+    tenant_bytes_per_second: int | None = _setting(
+        None, units.size, "SIZE", "bytes of requests a second of one tenant"
     )
     threads: int = _setting(
         min(8, os.cpu_count() or 1),
@@ -146,10 +200,13 @@ def add_arguments(parser: argparse.ArgumentParser, names: Iterable[str] | None =
         about = described[name]
         default = getattr(Settings, name)
         shown = about.shown or ("none" if default is None else default)
+        # A flag of truth means yes when it stands alone.
+        alone: dict[str, Any] = {"nargs": "?", "const": "true"} if default is False else {}
         parser.add_argument(
             _flag(name),
             metavar=about.metavar,
             default=None,
+            **alone,
             help=f"{about.help} (env: {_variable(name, about)}, default: {shown})",
         )
 

@@ -1,15 +1,9 @@
-"""The statuses of calls that never reach the engine, or that break in it.
-
-The engine's own failures carry their details already; these are the transport's. A status is a
-`Refusal`, whatever raised it.
-"""
+"""The engine's failures, and its defects, as grpcio sends them."""
 
 from typing import NamedTuple
 
 import grpc
 from google.protobuf.any_pb2 import Any
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # pyright: ignore[reportMissingTypeStubs]
 
 from tokencountd._core import StatusError
@@ -30,38 +24,20 @@ class Refusal(NamedTuple):
 
 
 def of_error(error: StatusError) -> Refusal:
-    """The engine's failure."""
+    """The service's own failure, which carries its details."""
     code = CODES.get(error.code, grpc.StatusCode.INTERNAL)
     return Refusal(code, str(error), ((DETAILS, error.details),))
 
 
-def _refusal(code: grpc.StatusCode, reason: str, message: str, *more: Message) -> Refusal:
+def _internal() -> Refusal:
+    message = "a defect of the server: its log says where, without the prompt"
+    code = grpc.StatusCode.INTERNAL
     status = status_pb2.Status(code=code.value[0], message=message)
-    for detail in (error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN), *more):
-        packed = Any()
-        packed.Pack(detail)
-        status.details.append(packed)
+    packed = Any()
+    packed.Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN))
+    status.details.append(packed)
     return Refusal(code, message, ((DETAILS, status.SerializeToString()),))
 
 
-OVERLOADED = _refusal(
-    grpc.StatusCode.RESOURCE_EXHAUSTED,
-    "OVERLOADED",
-    "the server has as many calls in flight as it takes: retry after a second",
-    error_details_pb2.RetryInfo(retry_delay=Duration(seconds=1)),
-)
-"""Too many calls are in flight."""
-
-INTERNAL = _refusal(
-    grpc.StatusCode.INTERNAL, "INTERNAL", "a defect of the server: its log says where, without the prompt"
-)
-"""Something broke that never should."""
-
-
-def too_large(size: int, limit: int) -> Refusal:
-    """The request has `size` bytes and the server takes `limit`."""
-    return _refusal(
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        "TOO_LARGE",
-        f"the request has {size} bytes and the server takes {limit}: send `base` and the new messages only",
-    )
+INTERNAL = _internal()
+"""Something broke in the transport that never should."""

@@ -81,3 +81,17 @@ def log_level(text: str) -> str:
     if text.lower() not in _LEVELS:
         raise ValueError(f"takes one of {', '.join(_LEVELS)}")
     return text.lower()
+
+
+def boolean(text: str) -> bool:
+    """`true` or `false`."""
+    if text.lower() not in ("true", "false"):
+        raise ValueError("takes true or false")
+    return text.lower() == "true"
+
+
+def transport(text: str) -> str:
+    """The name of a transport."""
+    if text not in ("native", "grpcio"):
+        raise ValueError("takes native or grpcio")
+    return text

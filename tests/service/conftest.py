@@ -29,10 +29,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
         yield begin
 
 
-@pytest.fixture(scope="session")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon that the tests share."""
-    daemon = Daemon(tmp_path_factory.mktemp("daemon"))
+@pytest.fixture(scope="session", params=["native", "grpcio"])
+def daemon(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon that the tests share, of each transport."""
+    daemon = Daemon(tmp_path_factory.mktemp("daemon"), "--transport", request.param)
     assert daemon.address, daemon.log.read_text()
     yield daemon
     assert daemon.stop() == 0, daemon.log.read_text()

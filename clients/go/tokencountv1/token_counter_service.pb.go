@@ -117,6 +117,12 @@ const (
 	ErrorReason_ERROR_REASON_STORE_UNAVAILABLE ErrorReason = 10
 	// ERROR_REASON_INTERNAL: a defect of the server.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 11
+	// ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+	// none, or it is unknown or has expired. The server doesn't say which.
+	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 12
+	// ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+	// or calls in flight. Retry after the delay in RetryInfo.
+	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 13
 )
 
 // Enum value maps for ErrorReason.
@@ -134,6 +140,8 @@ var (
 		9:  "ERROR_REASON_CANCELLED",
 		10: "ERROR_REASON_STORE_UNAVAILABLE",
 		11: "ERROR_REASON_INTERNAL",
+		12: "ERROR_REASON_UNAUTHENTICATED",
+		13: "ERROR_REASON_QUOTA_EXCEEDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":       0,
@@ -148,6 +156,8 @@ var (
 		"ERROR_REASON_CANCELLED":         9,
 		"ERROR_REASON_STORE_UNAVAILABLE": 10,
 		"ERROR_REASON_INTERNAL":          11,
+		"ERROR_REASON_UNAUTHENTICATED":   12,
+		"ERROR_REASON_QUOTA_EXCEEDED":    13,
 	}
 )
 
@@ -320,6 +330,231 @@ func (x *CountMessagesResponse) GetCount() *Count {
 	return nil
 }
 
+// CountMessagesStreamRequest asks for the count of one prompt among many.
+type CountMessagesStreamRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is the caller's name for the prompt and comes back with its answer. Empty is allowed.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// count_messages is the request, as CountMessages takes it. Required.
+	CountMessages *CountMessagesRequest `protobuf:"bytes,2,opt,name=count_messages,json=countMessages,proto3" json:"count_messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountMessagesStreamRequest) Reset() {
+	*x = CountMessagesStreamRequest{}
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountMessagesStreamRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountMessagesStreamRequest) ProtoMessage() {}
+
+func (x *CountMessagesStreamRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountMessagesStreamRequest.ProtoReflect.Descriptor instead.
+func (*CountMessagesStreamRequest) Descriptor() ([]byte, []int) {
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CountMessagesStreamRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CountMessagesStreamRequest) GetCountMessages() *CountMessagesRequest {
+	if x != nil {
+		return x.CountMessages
+	}
+	return nil
+}
+
+// CountMessagesStreamResponse answers one request of the stream.
+type CountMessagesStreamResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is the request's.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// result is the answer or what is wrong with the request. Always set.
+	//
+	// Types that are valid to be assigned to Result:
+	//
+	//	*CountMessagesStreamResponse_Count
+	//	*CountMessagesStreamResponse_Error
+	Result        isCountMessagesStreamResponse_Result `protobuf_oneof:"result"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountMessagesStreamResponse) Reset() {
+	*x = CountMessagesStreamResponse{}
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountMessagesStreamResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountMessagesStreamResponse) ProtoMessage() {}
+
+func (x *CountMessagesStreamResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountMessagesStreamResponse.ProtoReflect.Descriptor instead.
+func (*CountMessagesStreamResponse) Descriptor() ([]byte, []int) {
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CountMessagesStreamResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CountMessagesStreamResponse) GetResult() isCountMessagesStreamResponse_Result {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *CountMessagesStreamResponse) GetCount() *Count {
+	if x != nil {
+		if x, ok := x.Result.(*CountMessagesStreamResponse_Count); ok {
+			return x.Count
+		}
+	}
+	return nil
+}
+
+func (x *CountMessagesStreamResponse) GetError() *StreamError {
+	if x != nil {
+		if x, ok := x.Result.(*CountMessagesStreamResponse_Error); ok {
+			return x.Error
+		}
+	}
+	return nil
+}
+
+type isCountMessagesStreamResponse_Result interface {
+	isCountMessagesStreamResponse_Result()
+}
+
+type CountMessagesStreamResponse_Count struct {
+	// count is the answer.
+	Count *Count `protobuf:"bytes,2,opt,name=count,proto3,oneof"`
+}
+
+type CountMessagesStreamResponse_Error struct {
+	// error says why the prompt was not counted.
+	Error *StreamError `protobuf:"bytes,3,opt,name=error,proto3,oneof"`
+}
+
+func (*CountMessagesStreamResponse_Count) isCountMessagesStreamResponse_Result() {}
+
+func (*CountMessagesStreamResponse_Error) isCountMessagesStreamResponse_Result() {}
+
+// StreamError is why one prompt of a stream was not counted: what would be the status of the call
+// if the prompt had been sent alone.
+type StreamError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// code is the gRPC code, such as 3 for INVALID_ARGUMENT. Never 0.
+	Code int32 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
+	// reason is stable for programs.
+	Reason ErrorReason `protobuf:"varint,2,opt,name=reason,proto3,enum=tokencount.v1.ErrorReason" json:"reason,omitempty"`
+	// message says what is wrong and what to do. It never holds text of the prompt.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
+	Field         string `protobuf:"bytes,4,opt,name=field,proto3" json:"field,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamError) Reset() {
+	*x = StreamError{}
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamError) ProtoMessage() {}
+
+func (x *StreamError) ProtoReflect() protoreflect.Message {
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamError.ProtoReflect.Descriptor instead.
+func (*StreamError) Descriptor() ([]byte, []int) {
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *StreamError) GetCode() int32 {
+	if x != nil {
+		return x.Code
+	}
+	return 0
+}
+
+func (x *StreamError) GetReason() ErrorReason {
+	if x != nil {
+		return x.Reason
+	}
+	return ErrorReason_ERROR_REASON_UNSPECIFIED
+}
+
+func (x *StreamError) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *StreamError) GetField() string {
+	if x != nil {
+		return x.Field
+	}
+	return ""
+}
+
 // EstimateConversationRequest asks for the next turn's cost.
 type EstimateConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -343,7 +578,7 @@ type EstimateConversationRequest struct {
 
 func (x *EstimateConversationRequest) Reset() {
 	*x = EstimateConversationRequest{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[2]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -355,7 +590,7 @@ func (x *EstimateConversationRequest) String() string {
 func (*EstimateConversationRequest) ProtoMessage() {}
 
 func (x *EstimateConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[2]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -368,7 +603,7 @@ func (x *EstimateConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateConversationRequest.ProtoReflect.Descriptor instead.
 func (*EstimateConversationRequest) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{2}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EstimateConversationRequest) GetPrompt() isEstimateConversationRequest_Prompt {
@@ -439,7 +674,7 @@ type EstimateConversationResponse struct {
 
 func (x *EstimateConversationResponse) Reset() {
 	*x = EstimateConversationResponse{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[3]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -451,7 +686,7 @@ func (x *EstimateConversationResponse) String() string {
 func (*EstimateConversationResponse) ProtoMessage() {}
 
 func (x *EstimateConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[3]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -464,7 +699,7 @@ func (x *EstimateConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateConversationResponse.ProtoReflect.Descriptor instead.
 func (*EstimateConversationResponse) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{3}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EstimateConversationResponse) GetCount() *Count {
@@ -505,7 +740,7 @@ type RecordActualRequest struct {
 
 func (x *RecordActualRequest) Reset() {
 	*x = RecordActualRequest{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[4]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +752,7 @@ func (x *RecordActualRequest) String() string {
 func (*RecordActualRequest) ProtoMessage() {}
 
 func (x *RecordActualRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[4]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +765,7 @@ func (x *RecordActualRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordActualRequest.ProtoReflect.Descriptor instead.
 func (*RecordActualRequest) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{4}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RecordActualRequest) GetPrompt() isRecordActualRequest_Prompt {
@@ -664,7 +899,7 @@ type RecordActualResponse struct {
 
 func (x *RecordActualResponse) Reset() {
 	*x = RecordActualResponse{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[5]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +911,7 @@ func (x *RecordActualResponse) String() string {
 func (*RecordActualResponse) ProtoMessage() {}
 
 func (x *RecordActualResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[5]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +924,7 @@ func (x *RecordActualResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecordActualResponse.ProtoReflect.Descriptor instead.
 func (*RecordActualResponse) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{5}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RecordActualResponse) GetBilledTokens() uint32 {
@@ -782,7 +1017,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[6]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -794,7 +1029,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[6]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,7 +1042,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{6}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Count) GetTokens() uint32 {
@@ -939,7 +1174,7 @@ type Accuracy struct {
 
 func (x *Accuracy) Reset() {
 	*x = Accuracy{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[7]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1186,7 @@ func (x *Accuracy) String() string {
 func (*Accuracy) ProtoMessage() {}
 
 func (x *Accuracy) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[7]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1199,7 @@ func (x *Accuracy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accuracy.ProtoReflect.Descriptor instead.
 func (*Accuracy) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{7}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Accuracy) GetRows() uint32 {
@@ -1008,7 +1243,7 @@ type MessageCount struct {
 
 func (x *MessageCount) Reset() {
 	*x = MessageCount{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[8]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1255,7 @@ func (x *MessageCount) String() string {
 func (*MessageCount) ProtoMessage() {}
 
 func (x *MessageCount) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[8]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1268,7 @@ func (x *MessageCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageCount.ProtoReflect.Descriptor instead.
 func (*MessageCount) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{8}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MessageCount) GetTokens() uint32 {
@@ -1079,7 +1314,7 @@ type Breakdown struct {
 
 func (x *Breakdown) Reset() {
 	*x = Breakdown{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[9]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1326,7 @@ func (x *Breakdown) String() string {
 func (*Breakdown) ProtoMessage() {}
 
 func (x *Breakdown) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[9]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1339,7 @@ func (x *Breakdown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Breakdown.ProtoReflect.Descriptor instead.
 func (*Breakdown) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{9}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Breakdown) GetSystem() uint32 {
@@ -1192,7 +1427,7 @@ type Warning struct {
 
 func (x *Warning) Reset() {
 	*x = Warning{}
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[10]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1439,7 @@ func (x *Warning) String() string {
 func (*Warning) ProtoMessage() {}
 
 func (x *Warning) ProtoReflect() protoreflect.Message {
-	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[10]
+	mi := &file_tokencount_v1_token_counter_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1452,7 @@ func (x *Warning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Warning.ProtoReflect.Descriptor instead.
 func (*Warning) Descriptor() ([]byte, []int) {
-	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{10}
+	return file_tokencount_v1_token_counter_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Warning) GetCode() string {
@@ -1253,7 +1488,20 @@ const file_tokencount_v1_token_counter_service_proto_rawDesc = "" +
 	"perMessageB\b\n" +
 	"\x06prompt\"C\n" +
 	"\x15CountMessagesResponse\x12*\n" +
-	"\x05count\x18\x01 \x01(\v2\x14.tokencount.v1.CountR\x05count\"\xd8\x01\n" +
+	"\x05count\x18\x01 \x01(\v2\x14.tokencount.v1.CountR\x05count\"x\n" +
+	"\x1aCountMessagesStreamRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12J\n" +
+	"\x0ecount_messages\x18\x02 \x01(\v2#.tokencount.v1.CountMessagesRequestR\rcountMessages\"\x99\x01\n" +
+	"\x1bCountMessagesStreamResponse\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12,\n" +
+	"\x05count\x18\x02 \x01(\v2\x14.tokencount.v1.CountH\x00R\x05count\x122\n" +
+	"\x05error\x18\x03 \x01(\v2\x1a.tokencount.v1.StreamErrorH\x00R\x05errorB\b\n" +
+	"\x06result\"\x85\x01\n" +
+	"\vStreamError\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\x05R\x04code\x122\n" +
+	"\x06reason\x18\x02 \x01(\x0e2\x1a.tokencount.v1.ErrorReasonR\x06reason\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\x12\x14\n" +
+	"\x05field\x18\x04 \x01(\tR\x05field\"\xd8\x01\n" +
 	"\x1bEstimateConversationRequest\x12-\n" +
 	"\x05typed\x18\x01 \x01(\v2\x15.tokencount.v1.PromptH\x00R\x05typed\x12K\n" +
 	"\x10provider_request\x18\x02 \x01(\v2\x1e.tokencount.v1.ProviderRequestH\x00R\x0fproviderRequest\x12\x12\n" +
@@ -1336,7 +1584,7 @@ const file_tokencount_v1_token_counter_service_proto_rawDesc = "" +
 	"\fSOURCE_DELTA\x10\x02\x12\x11\n" +
 	"\rSOURCE_SHARES\x10\x03\x12\x14\n" +
 	"\x10SOURCE_ESTIMATED\x10\x04\x12\x15\n" +
-	"\x11SOURCE_CHARACTERS\x10\x05*\x83\x03\n" +
+	"\x11SOURCE_CHARACTERS\x10\x05*\xc6\x03\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
 	"\x1eERROR_REASON_MALFORMED_REQUEST\x10\x01\x12\x1e\n" +
@@ -1350,9 +1598,12 @@ const file_tokencount_v1_token_counter_service_proto_rawDesc = "" +
 	"\x16ERROR_REASON_CANCELLED\x10\t\x12\"\n" +
 	"\x1eERROR_REASON_STORE_UNAVAILABLE\x10\n" +
 	"\x12\x19\n" +
-	"\x15ERROR_REASON_INTERNAL\x10\v2\xbb\x02\n" +
+	"\x15ERROR_REASON_INTERNAL\x10\v\x12 \n" +
+	"\x1cERROR_REASON_UNAUTHENTICATED\x10\f\x12\x1f\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10\r2\xad\x03\n" +
 	"\x13TokenCounterService\x12Z\n" +
-	"\rCountMessages\x12#.tokencount.v1.CountMessagesRequest\x1a$.tokencount.v1.CountMessagesResponse\x12o\n" +
+	"\rCountMessages\x12#.tokencount.v1.CountMessagesRequest\x1a$.tokencount.v1.CountMessagesResponse\x12p\n" +
+	"\x13CountMessagesStream\x12).tokencount.v1.CountMessagesStreamRequest\x1a*.tokencount.v1.CountMessagesStreamResponse(\x010\x01\x12o\n" +
 	"\x14EstimateConversation\x12*.tokencount.v1.EstimateConversationRequest\x1a+.tokencount.v1.EstimateConversationResponse\x12W\n" +
 	"\fRecordActual\x12\".tokencount.v1.RecordActualRequest\x1a#.tokencount.v1.RecordActualResponseB\\\n" +
 	"\x11dev.tokencount.v1P\x01ZEgithub.com/tokencount/tokencount/clients/go/tokencountv1;tokencountv1b\x06proto3"
@@ -1370,56 +1621,65 @@ func file_tokencount_v1_token_counter_service_proto_rawDescGZIP() []byte {
 }
 
 var file_tokencount_v1_token_counter_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_tokencount_v1_token_counter_service_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_tokencount_v1_token_counter_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_tokencount_v1_token_counter_service_proto_goTypes = []any{
 	(Source)(0),                          // 0: tokencount.v1.Source
 	(ErrorReason)(0),                     // 1: tokencount.v1.ErrorReason
 	(*CountMessagesRequest)(nil),         // 2: tokencount.v1.CountMessagesRequest
 	(*CountMessagesResponse)(nil),        // 3: tokencount.v1.CountMessagesResponse
-	(*EstimateConversationRequest)(nil),  // 4: tokencount.v1.EstimateConversationRequest
-	(*EstimateConversationResponse)(nil), // 5: tokencount.v1.EstimateConversationResponse
-	(*RecordActualRequest)(nil),          // 6: tokencount.v1.RecordActualRequest
-	(*RecordActualResponse)(nil),         // 7: tokencount.v1.RecordActualResponse
-	(*Count)(nil),                        // 8: tokencount.v1.Count
-	(*Accuracy)(nil),                     // 9: tokencount.v1.Accuracy
-	(*MessageCount)(nil),                 // 10: tokencount.v1.MessageCount
-	(*Breakdown)(nil),                    // 11: tokencount.v1.Breakdown
-	(*Warning)(nil),                      // 12: tokencount.v1.Warning
-	(*Prompt)(nil),                       // 13: tokencount.v1.Prompt
-	(*ProviderRequest)(nil),              // 14: tokencount.v1.ProviderRequest
-	(Status)(0),                          // 15: tokencount.v1.Status
-	(*Usage)(nil),                        // 16: tokencount.v1.Usage
-	(*Reply)(nil),                        // 17: tokencount.v1.Reply
+	(*CountMessagesStreamRequest)(nil),   // 4: tokencount.v1.CountMessagesStreamRequest
+	(*CountMessagesStreamResponse)(nil),  // 5: tokencount.v1.CountMessagesStreamResponse
+	(*StreamError)(nil),                  // 6: tokencount.v1.StreamError
+	(*EstimateConversationRequest)(nil),  // 7: tokencount.v1.EstimateConversationRequest
+	(*EstimateConversationResponse)(nil), // 8: tokencount.v1.EstimateConversationResponse
+	(*RecordActualRequest)(nil),          // 9: tokencount.v1.RecordActualRequest
+	(*RecordActualResponse)(nil),         // 10: tokencount.v1.RecordActualResponse
+	(*Count)(nil),                        // 11: tokencount.v1.Count
+	(*Accuracy)(nil),                     // 12: tokencount.v1.Accuracy
+	(*MessageCount)(nil),                 // 13: tokencount.v1.MessageCount
+	(*Breakdown)(nil),                    // 14: tokencount.v1.Breakdown
+	(*Warning)(nil),                      // 15: tokencount.v1.Warning
+	(*Prompt)(nil),                       // 16: tokencount.v1.Prompt
+	(*ProviderRequest)(nil),              // 17: tokencount.v1.ProviderRequest
+	(Status)(0),                          // 18: tokencount.v1.Status
+	(*Usage)(nil),                        // 19: tokencount.v1.Usage
+	(*Reply)(nil),                        // 20: tokencount.v1.Reply
 }
 var file_tokencount_v1_token_counter_service_proto_depIdxs = []int32{
-	13, // 0: tokencount.v1.CountMessagesRequest.typed:type_name -> tokencount.v1.Prompt
-	14, // 1: tokencount.v1.CountMessagesRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
-	8,  // 2: tokencount.v1.CountMessagesResponse.count:type_name -> tokencount.v1.Count
-	13, // 3: tokencount.v1.EstimateConversationRequest.typed:type_name -> tokencount.v1.Prompt
-	14, // 4: tokencount.v1.EstimateConversationRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
-	8,  // 5: tokencount.v1.EstimateConversationResponse.count:type_name -> tokencount.v1.Count
-	13, // 6: tokencount.v1.RecordActualRequest.typed:type_name -> tokencount.v1.Prompt
-	14, // 7: tokencount.v1.RecordActualRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
-	15, // 8: tokencount.v1.RecordActualRequest.status:type_name -> tokencount.v1.Status
-	16, // 9: tokencount.v1.RecordActualRequest.usage:type_name -> tokencount.v1.Usage
-	17, // 10: tokencount.v1.RecordActualRequest.reply:type_name -> tokencount.v1.Reply
-	12, // 11: tokencount.v1.RecordActualResponse.warnings:type_name -> tokencount.v1.Warning
-	0,  // 12: tokencount.v1.Count.source:type_name -> tokencount.v1.Source
-	10, // 13: tokencount.v1.Count.messages:type_name -> tokencount.v1.MessageCount
-	11, // 14: tokencount.v1.Count.breakdown:type_name -> tokencount.v1.Breakdown
-	12, // 15: tokencount.v1.Count.warnings:type_name -> tokencount.v1.Warning
-	9,  // 16: tokencount.v1.Count.accuracy:type_name -> tokencount.v1.Accuracy
-	2,  // 17: tokencount.v1.TokenCounterService.CountMessages:input_type -> tokencount.v1.CountMessagesRequest
-	4,  // 18: tokencount.v1.TokenCounterService.EstimateConversation:input_type -> tokencount.v1.EstimateConversationRequest
-	6,  // 19: tokencount.v1.TokenCounterService.RecordActual:input_type -> tokencount.v1.RecordActualRequest
-	3,  // 20: tokencount.v1.TokenCounterService.CountMessages:output_type -> tokencount.v1.CountMessagesResponse
-	5,  // 21: tokencount.v1.TokenCounterService.EstimateConversation:output_type -> tokencount.v1.EstimateConversationResponse
-	7,  // 22: tokencount.v1.TokenCounterService.RecordActual:output_type -> tokencount.v1.RecordActualResponse
-	20, // [20:23] is the sub-list for method output_type
-	17, // [17:20] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	16, // 0: tokencount.v1.CountMessagesRequest.typed:type_name -> tokencount.v1.Prompt
+	17, // 1: tokencount.v1.CountMessagesRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
+	11, // 2: tokencount.v1.CountMessagesResponse.count:type_name -> tokencount.v1.Count
+	2,  // 3: tokencount.v1.CountMessagesStreamRequest.count_messages:type_name -> tokencount.v1.CountMessagesRequest
+	11, // 4: tokencount.v1.CountMessagesStreamResponse.count:type_name -> tokencount.v1.Count
+	6,  // 5: tokencount.v1.CountMessagesStreamResponse.error:type_name -> tokencount.v1.StreamError
+	1,  // 6: tokencount.v1.StreamError.reason:type_name -> tokencount.v1.ErrorReason
+	16, // 7: tokencount.v1.EstimateConversationRequest.typed:type_name -> tokencount.v1.Prompt
+	17, // 8: tokencount.v1.EstimateConversationRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
+	11, // 9: tokencount.v1.EstimateConversationResponse.count:type_name -> tokencount.v1.Count
+	16, // 10: tokencount.v1.RecordActualRequest.typed:type_name -> tokencount.v1.Prompt
+	17, // 11: tokencount.v1.RecordActualRequest.provider_request:type_name -> tokencount.v1.ProviderRequest
+	18, // 12: tokencount.v1.RecordActualRequest.status:type_name -> tokencount.v1.Status
+	19, // 13: tokencount.v1.RecordActualRequest.usage:type_name -> tokencount.v1.Usage
+	20, // 14: tokencount.v1.RecordActualRequest.reply:type_name -> tokencount.v1.Reply
+	15, // 15: tokencount.v1.RecordActualResponse.warnings:type_name -> tokencount.v1.Warning
+	0,  // 16: tokencount.v1.Count.source:type_name -> tokencount.v1.Source
+	13, // 17: tokencount.v1.Count.messages:type_name -> tokencount.v1.MessageCount
+	14, // 18: tokencount.v1.Count.breakdown:type_name -> tokencount.v1.Breakdown
+	15, // 19: tokencount.v1.Count.warnings:type_name -> tokencount.v1.Warning
+	12, // 20: tokencount.v1.Count.accuracy:type_name -> tokencount.v1.Accuracy
+	2,  // 21: tokencount.v1.TokenCounterService.CountMessages:input_type -> tokencount.v1.CountMessagesRequest
+	4,  // 22: tokencount.v1.TokenCounterService.CountMessagesStream:input_type -> tokencount.v1.CountMessagesStreamRequest
+	7,  // 23: tokencount.v1.TokenCounterService.EstimateConversation:input_type -> tokencount.v1.EstimateConversationRequest
+	9,  // 24: tokencount.v1.TokenCounterService.RecordActual:input_type -> tokencount.v1.RecordActualRequest
+	3,  // 25: tokencount.v1.TokenCounterService.CountMessages:output_type -> tokencount.v1.CountMessagesResponse
+	5,  // 26: tokencount.v1.TokenCounterService.CountMessagesStream:output_type -> tokencount.v1.CountMessagesStreamResponse
+	8,  // 27: tokencount.v1.TokenCounterService.EstimateConversation:output_type -> tokencount.v1.EstimateConversationResponse
+	10, // 28: tokencount.v1.TokenCounterService.RecordActual:output_type -> tokencount.v1.RecordActualResponse
+	25, // [25:29] is the sub-list for method output_type
+	21, // [21:25] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_tokencount_v1_token_counter_service_proto_init() }
@@ -1433,11 +1693,15 @@ func file_tokencount_v1_token_counter_service_proto_init() {
 		(*CountMessagesRequest_Typed)(nil),
 		(*CountMessagesRequest_ProviderRequest)(nil),
 	}
-	file_tokencount_v1_token_counter_service_proto_msgTypes[2].OneofWrappers = []any{
+	file_tokencount_v1_token_counter_service_proto_msgTypes[3].OneofWrappers = []any{
+		(*CountMessagesStreamResponse_Count)(nil),
+		(*CountMessagesStreamResponse_Error)(nil),
+	}
+	file_tokencount_v1_token_counter_service_proto_msgTypes[5].OneofWrappers = []any{
 		(*EstimateConversationRequest_Typed)(nil),
 		(*EstimateConversationRequest_ProviderRequest)(nil),
 	}
-	file_tokencount_v1_token_counter_service_proto_msgTypes[4].OneofWrappers = []any{
+	file_tokencount_v1_token_counter_service_proto_msgTypes[7].OneofWrappers = []any{
 		(*RecordActualRequest_Typed)(nil),
 		(*RecordActualRequest_ProviderRequest)(nil),
 		(*RecordActualRequest_Usage)(nil),
@@ -1449,7 +1713,7 @@ func file_tokencount_v1_token_counter_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tokencount_v1_token_counter_service_proto_rawDesc), len(file_tokencount_v1_token_counter_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

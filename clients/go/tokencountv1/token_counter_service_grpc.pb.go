@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	TokenCounterService_CountMessages_FullMethodName        = "/tokencount.v1.TokenCounterService/CountMessages"
+	TokenCounterService_CountMessagesStream_FullMethodName  = "/tokencount.v1.TokenCounterService/CountMessagesStream"
 	TokenCounterService_EstimateConversation_FullMethodName = "/tokencount.v1.TokenCounterService/EstimateConversation"
 	TokenCounterService_RecordActual_FullMethodName         = "/tokencount.v1.TokenCounterService/RecordActual"
 )
@@ -37,6 +38,10 @@ const (
 type TokenCounterServiceClient interface {
 	// CountMessages counts a prompt as it stands. It remembers nothing.
 	CountMessages(ctx context.Context, in *CountMessagesRequest, opts ...grpc.CallOption) (*CountMessagesResponse, error)
+	// CountMessagesStream counts a data set: one answer for each request, in their order. A request
+	// that can't be counted is answered with an error and the stream goes on. The server reads no
+	// faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+	CountMessagesStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CountMessagesStreamRequest, CountMessagesStreamResponse], error)
 	// EstimateConversation counts only what is new since the longest prefix that is known.
 	EstimateConversation(ctx context.Context, in *EstimateConversationRequest, opts ...grpc.CallOption) (*EstimateConversationResponse, error)
 	// RecordActual remembers what the provider billed. It may be repeated without harm, and what it
@@ -61,6 +66,19 @@ func (c *tokenCounterServiceClient) CountMessages(ctx context.Context, in *Count
 	}
 	return out, nil
 }
+
+func (c *tokenCounterServiceClient) CountMessagesStream(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CountMessagesStreamRequest, CountMessagesStreamResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &TokenCounterService_ServiceDesc.Streams[0], TokenCounterService_CountMessagesStream_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CountMessagesStreamRequest, CountMessagesStreamResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type TokenCounterService_CountMessagesStreamClient = grpc.BidiStreamingClient[CountMessagesStreamRequest, CountMessagesStreamResponse]
 
 func (c *tokenCounterServiceClient) EstimateConversation(ctx context.Context, in *EstimateConversationRequest, opts ...grpc.CallOption) (*EstimateConversationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -93,6 +111,10 @@ func (c *tokenCounterServiceClient) RecordActual(ctx context.Context, in *Record
 type TokenCounterServiceServer interface {
 	// CountMessages counts a prompt as it stands. It remembers nothing.
 	CountMessages(context.Context, *CountMessagesRequest) (*CountMessagesResponse, error)
+	// CountMessagesStream counts a data set: one answer for each request, in their order. A request
+	// that can't be counted is answered with an error and the stream goes on. The server reads no
+	// faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+	CountMessagesStream(grpc.BidiStreamingServer[CountMessagesStreamRequest, CountMessagesStreamResponse]) error
 	// EstimateConversation counts only what is new since the longest prefix that is known.
 	EstimateConversation(context.Context, *EstimateConversationRequest) (*EstimateConversationResponse, error)
 	// RecordActual remembers what the provider billed. It may be repeated without harm, and what it
@@ -110,6 +132,9 @@ type UnimplementedTokenCounterServiceServer struct{}
 
 func (UnimplementedTokenCounterServiceServer) CountMessages(context.Context, *CountMessagesRequest) (*CountMessagesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CountMessages not implemented")
+}
+func (UnimplementedTokenCounterServiceServer) CountMessagesStream(grpc.BidiStreamingServer[CountMessagesStreamRequest, CountMessagesStreamResponse]) error {
+	return status.Error(codes.Unimplemented, "method CountMessagesStream not implemented")
 }
 func (UnimplementedTokenCounterServiceServer) EstimateConversation(context.Context, *EstimateConversationRequest) (*EstimateConversationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method EstimateConversation not implemented")
@@ -155,6 +180,13 @@ func _TokenCounterService_CountMessages_Handler(srv interface{}, ctx context.Con
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _TokenCounterService_CountMessagesStream_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(TokenCounterServiceServer).CountMessagesStream(&grpc.GenericServerStream[CountMessagesStreamRequest, CountMessagesStreamResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type TokenCounterService_CountMessagesStreamServer = grpc.BidiStreamingServer[CountMessagesStreamRequest, CountMessagesStreamResponse]
 
 func _TokenCounterService_EstimateConversation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(EstimateConversationRequest)
@@ -212,6 +244,13 @@ var TokenCounterService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _TokenCounterService_RecordActual_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "CountMessagesStream",
+			Handler:       _TokenCounterService_CountMessagesStream_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "tokencount/v1/token_counter_service.proto",
 }

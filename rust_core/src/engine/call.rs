@@ -8,6 +8,46 @@ use crate::metrics::Metrics;
 use crate::status::{Code, Status};
 use crate::wire::ErrorReason;
 
+/// What may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rpc {
+    /// Counts a prompt.
+    CountMessages,
+    /// Counts prompts one by one: each request is answered like a call.
+    CountMessagesStream,
+    /// Estimates a prompt from what is known.
+    EstimateConversation,
+    /// Remembers a bill: waits for the disk.
+    RecordActual,
+}
+
+impl Rpc {
+    /// Every one.
+    pub const ALL: [Self; 4] = [
+        Self::CountMessages,
+        Self::CountMessagesStream,
+        Self::EstimateConversation,
+        Self::RecordActual,
+    ];
+
+    /// The service's full name and the method's.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CountMessages => "tokencount.v1.TokenCounterService/CountMessages",
+            Self::CountMessagesStream => "tokencount.v1.TokenCounterService/CountMessagesStream",
+            Self::EstimateConversation => "tokencount.v1.TokenCounterService/EstimateConversation",
+            Self::RecordActual => "tokencount.v1.TokenCounterService/RecordActual",
+        }
+    }
+
+    /// The one of that full name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rpc| rpc.name() == name)
+    }
+}
+
 /// Who calls, and how long the answer is worth waiting for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Call<'a> {
@@ -36,8 +76,8 @@ impl Call<'_> {
 /// Runs the body of an RPC. A panic becomes INTERNAL for this call alone.
 pub fn run(
     metrics: &Metrics,
-    method: &str,
-    request: &[u8],
+    rpc: Rpc,
+    size: usize,
     body: impl FnOnce() -> Result<Vec<u8>, Status>,
 ) -> Result<Vec<u8>, Status> {
     let started = Instant::now();
@@ -45,7 +85,7 @@ pub fn run(
         let message = "a defect of the server; the call was not carried out";
         Err(Status::new(Code::Internal, ErrorReason::Internal, message))
     });
-    observe(metrics, method, request.len(), &result, started.elapsed().as_secs_f64());
+    observe(metrics, rpc.name(), size, &result, started.elapsed().as_secs_f64());
     result
 }
 

@@ -1,4 +1,4 @@
-//! The engine: one function for each RPC, bytes in, bytes or a status out.
+//! The engine: bytes in, bytes or a status out, one function for each RPC.
 //!
 //! decode → resolve the profile → digest → look up → count → compose → encode
 
@@ -11,12 +11,13 @@ mod prompt;
 mod record;
 mod state;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use prost::Message;
 use quick_cache::sync::Cache;
 
-pub use call::Call;
+pub use call::{Call, Rpc};
 
 use crate::conversation::digest::Digest;
 use crate::metrics::Metrics;
@@ -40,7 +41,11 @@ pub struct Engine {
     store: Arc<dyn Store>,
     counts: Cache<Digest, Tally>,
     metrics: Metrics,
+    hook: OnceLock<Hook>,
 }
+
+/// What a test has done at the start of each call's work.
+pub type Hook = Box<dyn Fn(Rpc, usize) + Send + Sync>;
 
 impl Engine {
     /// An engine over a store. `secret` keys every digest; `cache_bytes` bounds the counts that
@@ -53,45 +58,36 @@ impl Engine {
         cache_bytes: usize,
     ) -> Self {
         let counts = Cache::new((cache_bytes / COUNT_BYTES).max(1));
-        Self { secret, profiles, store, counts, metrics: Metrics::default() }
+        Self { secret, profiles, store, counts, metrics: Metrics::default(), hook: OnceLock::new() }
     }
 
-    /// Answers a `CountMessagesRequest`.
-    pub fn count_messages(&self, request: &[u8], call: &Call<'_>) -> Result<Vec<u8>, Status> {
-        self.run("tokencount.v1.TokenCounterService/CountMessages", request, || {
-            let request = decode::<wire::CountMessagesRequest>(request)?;
-            let count =
-                self.count_prompt(prompt::of_count(request.prompt), request.per_message, call)?;
-            Ok(wire::CountMessagesResponse { count: Some(count) }.encode_to_vec())
-        })
+    /// Answers an encoded request of one of the RPCs with an encoded response or a status. One of
+    /// `RecordActual` is answered when the record is on disk.
+    pub fn answer(&self, rpc: Rpc, request: Bytes, call: &Call<'_>) -> Result<Vec<u8>, Status> {
+        call::run(&self.metrics, rpc, request.len(), || self.carry_out(rpc, request, call))
     }
 
-    /// Answers an `EstimateConversationRequest`.
-    pub fn estimate_conversation(
-        &self,
-        request: &[u8],
-        call: &Call<'_>,
-    ) -> Result<Vec<u8>, Status> {
-        self.run("tokencount.v1.TokenCounterService/EstimateConversation", request, || {
-            let request = decode::<wire::EstimateConversationRequest>(request)?;
-            let form = prompt::of_estimate(request.prompt);
-            let prompt = self.prompt(form, &request.base, call)?;
-            let chain = prompt.chain();
-            let estimate = self.estimate(&prompt, &chain);
-            let key = self.remember(&prompt, &chain, &estimate);
-            self.observe(&prompt, &estimate);
-            let mut count = answer::count(prompt, &estimate, request.per_message);
-            count.prefix_key = key.to_bytes().into();
-            Ok(wire::EstimateConversationResponse { count: Some(count) }.encode_to_vec())
-        })
+    fn carry_out(&self, rpc: Rpc, request: Bytes, call: &Call<'_>) -> Result<Vec<u8>, Status> {
+        if let Some(hook) = self.hook.get() {
+            hook(rpc, request.len());
+        }
+        match rpc {
+            Rpc::CountMessages => {
+                let count = self.count_messages(decode(request)?, call)?;
+                Ok(wire::CountMessagesResponse { count: Some(count) }.encode_to_vec())
+            }
+            Rpc::CountMessagesStream => Ok(self.count_one(decode(request)?, call)?.encode_to_vec()),
+            Rpc::EstimateConversation => {
+                let count = self.estimate_conversation(decode(request)?, call)?;
+                Ok(wire::EstimateConversationResponse { count: Some(count) }.encode_to_vec())
+            }
+            Rpc::RecordActual => Ok(self.record(decode(request)?, call)?.encode_to_vec()),
+        }
     }
 
-    /// Answers a `RecordActualRequest` when the record is on disk.
-    pub fn record_actual(&self, request: &[u8], call: &Call<'_>) -> Result<Vec<u8>, Status> {
-        self.run("tokencount.v1.TokenCounterService/RecordActual", request, || {
-            let request = decode::<wire::RecordActualRequest>(request)?;
-            Ok(self.record(request, call)?.encode_to_vec())
-        })
+    /// Sets the hook, once. For tests: a call that hangs or panics can't be had otherwise.
+    pub fn set_hook(&self, hook: Hook) {
+        drop(self.hook.set(hook));
     }
 
     /// The profile table.
@@ -105,13 +101,49 @@ impl Engine {
         self.store.flush()
     }
 
-    fn run(
+    fn count_messages(
         &self,
-        method: &str,
-        request: &[u8],
-        body: impl FnOnce() -> Result<Vec<u8>, Status>,
-    ) -> Result<Vec<u8>, Status> {
-        call::run(&self.metrics, method, request, body)
+        request: wire::CountMessagesRequest,
+        call: &Call<'_>,
+    ) -> Result<wire::Count, Status> {
+        self.count_prompt(prompt::of_count(request.prompt), request.per_message, call)
+    }
+
+    /// Answers one request of a stream. What is wrong with the request is part of the answer; what
+    /// ends the stream as a whole is the error.
+    fn count_one(
+        &self,
+        request: wire::CountMessagesStreamRequest,
+        call: &Call<'_>,
+    ) -> Result<wire::CountMessagesStreamResponse, Status> {
+        use wire::count_messages_stream_response::Result::{Count, Error};
+        let counted = request
+            .count_messages
+            .ok_or_else(|| Status::missing("count_messages", "required: what to count"))
+            .and_then(|request| self.count_messages(request, call));
+        let result = match counted {
+            Ok(count) => Count(count),
+            Err(status) if matches!(status.code, Code::Cancelled | Code::DeadlineExceeded) => {
+                return Err(status);
+            }
+            Err(status) => Error(status.into()),
+        };
+        Ok(wire::CountMessagesStreamResponse { id: request.id, result: Some(result) })
+    }
+
+    fn estimate_conversation(
+        &self,
+        request: wire::EstimateConversationRequest,
+        call: &Call<'_>,
+    ) -> Result<wire::Count, Status> {
+        let prompt = self.prompt(prompt::of_estimate(request.prompt), &request.base, call)?;
+        let chain = prompt.chain();
+        let estimate = self.estimate(&prompt, &chain);
+        let key = self.remember(&prompt, &chain, &estimate);
+        self.observe(&prompt, &estimate);
+        let mut count = answer::count(prompt, &estimate, request.per_message);
+        count.prefix_key = key.to_bytes().into();
+        Ok(count)
     }
 
     /// Counts a complete prompt without looking at what is remembered of it.
@@ -159,8 +191,8 @@ fn prompt_key(prompt: &Prompt, chain: &[Digest]) -> PrefixKey {
     PrefixKey { chain, preamble: prompt.preamble.0 }
 }
 
-fn decode<T: Message + Default>(request: &[u8]) -> Result<T, Status> {
-    T::decode(bytes::Bytes::copy_from_slice(request)).map_err(|error| {
+fn decode<T: Message + Default>(request: Bytes) -> Result<T, Status> {
+    T::decode(request).map_err(|error| {
         let message = format!("the bytes are not this call's message: {error}");
         Status::new(Code::InvalidArgument, ErrorReason::MalformedRequest, message)
     })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message as _;
-use tokencount_core::engine::{Call, Engine};
+use tokencount_core::engine::{Call, Engine, Rpc};
 use tokencount_core::profile::Profiles;
 use tokencount_core::status::Status;
 use tokencount_core::store::{MemoryStore, StoreOptions};
@@ -56,7 +56,7 @@ impl TestEngine {
             per_message: true,
         };
         let call = Call { tenant: turn.tenant, ..Call::default() };
-        let answer = self.0.estimate_conversation(&request.encode_to_vec(), &call)?;
+        let answer = self.0.answer(Rpc::EstimateConversation, request.encode_to_vec().into(), &call)?;
         let answer = wire::EstimateConversationResponse::decode(answer.as_slice());
         Ok(answer.expect("an answer decodes").count.expect("an answer has a count"))
     }
@@ -94,7 +94,7 @@ impl TestEngine {
             reply,
         };
         let call = Call { tenant: turn.tenant, ..Call::default() };
-        let answer = self.0.record_actual(&request.encode_to_vec(), &call);
+        let answer = self.0.answer(Rpc::RecordActual, request.encode_to_vec().into(), &call);
         let answer = answer.expect("a right record is taken");
         wire::RecordActualResponse::decode(answer.as_slice()).expect("an answer decodes")
     }

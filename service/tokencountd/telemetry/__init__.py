@@ -1,13 +1,12 @@
 """Telemetry by OpenTelemetry: off unless an exporter is configured, and then nothing is imported.
 
 Metrics of the engine are kept in Rust and read when they are exported, so that a call pays nothing
-for them here (see `bridge`). Spans are made only where tracing is configured (see `tracing`).
+for them here (see `bridge`). So are the spans of sampled calls (see `tracing`).
 """
 
 from collections.abc import Callable
 
 from tokencountd import _core
-from tokencountd.handlers import Admission, Tracing
 from tokencountd.settings import Settings, SettingsError
 
 _EXTRA = "needs the telemetry extra: pip install 'tokencountd[telemetry]'"
@@ -19,7 +18,7 @@ class Telemetry:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stops: list[Callable[[], object]] = []
-        self.tracing: Tracing | None = None
+        self._start_spans: Callable[[_core.Service], object] | None = None
         if settings.otlp_endpoint is None and settings.prometheus_listen is None:
             if settings.trace_ratio:
                 raise SettingsError("--trace-ratio: needs --otlp-endpoint, where spans are sent to")
@@ -31,13 +30,16 @@ class Telemetry:
             raise SettingsError(f"{origin}: {_EXTRA} ({error.name} is missing)") from error
         self._metrics = metrics
         if settings.otlp_endpoint and settings.trace_ratio:
-            self.tracing = traces = tracing.Traces(settings.otlp_endpoint, settings.trace_ratio)
+            traces = tracing.Traces(settings.otlp_endpoint)
+            self._start_spans = traces.start
             self._stops.append(traces.shutdown)
 
-    def start(self, engine: _core.Engine, admission: Admission) -> None:
-        """Starts to export metrics."""
+    def start(self, engine: _core.Engine, service: _core.Service) -> None:
+        """Starts to export metrics and spans."""
         if self._settings.otlp_endpoint or self._settings.prometheus_listen:
-            self._stops.append(self._metrics.start(self._settings, engine, admission))
+            self._stops.append(self._metrics.start(self._settings, engine, service))
+        if self._start_spans:
+            self._start_spans(service)
 
     def shutdown(self) -> None:
         """Sends what is left and stops."""

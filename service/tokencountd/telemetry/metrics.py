@@ -1,17 +1,15 @@
 """Export of metrics: to a collector, on a page, or both."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.metadata import version
 
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
-from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
 from tokencountd import _core, logs
-from tokencountd.handlers import Admission
 from tokencountd.settings import Settings, SettingsError
 from tokencountd.telemetry.bridge import EngineMetrics, OtlpReader, PrometheusReader
 
@@ -22,10 +20,10 @@ def resource() -> Resource:
     return Resource.create().merge(ours).merge(OTELResourceDetector().detect())
 
 
-def start(settings: Settings, engine: _core.Engine, admission: Admission) -> Callable[[], None]:
+def start(settings: Settings, engine: _core.Engine, service: _core.Service) -> Callable[[], None]:
     """Starts the exporters that are configured. Returns what stops them."""
     ours = resource()
-    source = EngineMetrics(engine.metrics)
+    source = EngineMetrics(lambda: engine.metrics() + service.metrics())
     readers: list[MetricReader] = []
     stop_page: Callable[[], None] | None = None
     if settings.otlp_endpoint:
@@ -36,7 +34,6 @@ def start(settings: Settings, engine: _core.Engine, admission: Admission) -> Cal
         readers.append(PrometheusReader(source, registry=registry, scope_info_enabled=False))
         stop_page = _page(settings.prometheus_listen, registry)
     provider = MeterProvider(metric_readers=readers, resource=ours, shutdown_on_exit=False)
-    _observe(provider, admission)
 
     def stop() -> None:
         provider.shutdown(timeout_millis=5_000)
@@ -60,21 +57,3 @@ def _page(listen: str, registry: CollectorRegistry) -> Callable[[], None]:
         thread.join()
 
     return stop
-
-
-def _observe(provider: MeterProvider, admission: Admission) -> None:
-    """The transport's own metrics: what the engine never sees."""
-
-    def active(_: CallbackOptions) -> Iterable[Observation]:
-        yield Observation(admission.active)
-
-    def rejected(_: CallbackOptions) -> Iterable[Observation]:
-        yield Observation(admission.rejected)
-
-    meter = provider.get_meter("tokencountd")
-    meter.create_observable_up_down_counter(
-        "tokencount.server.active_calls", [active], "{call}", "Calls in flight."
-    )
-    meter.create_observable_counter(
-        "tokencount.server.rejected_calls", [rejected], "{call}", "Calls turned away for overload."
-    )

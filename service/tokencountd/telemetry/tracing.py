@@ -1,18 +1,25 @@
-"""Sampled spans, one for each call, that continue the caller's `traceparent`."""
+"""Spans of sampled calls, taken from the service and sent to a collector.
+
+Which calls are sampled, and when they began and ended, the service knows itself, so that calls need
+no Python for it; here its spans become OpenTelemetry's.
+"""
+
+import threading
 
 import grpc
-import grpc.aio
-from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
+from opentelemetry.trace.status import Status, StatusCode
 
-from tokencountd.handlers import SERVICE, AsyncHandler
+from tokencountd import _core
 from tokencountd.telemetry.metrics import resource
 
-_CARRIED = ("traceparent", "tracestate")
+_INTERVAL = 0.5
+_SCOPE = InstrumentationScope("tokencountd")
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
 # The codes that the semantic conventions call errors of a server; the others are the caller's.
 _ERRORS = frozenset(
     (
@@ -27,51 +34,57 @@ _ERRORS = frozenset(
 
 
 class Traces:
-    """Sends spans to a collector: those whose caller's trace is sampled, and a share of the rest."""
+    """Sends spans to a collector, on a thread of its own."""
 
-    def __init__(self, endpoint: str, ratio: float) -> None:
-        self._provider = TracerProvider(
-            sampler=ParentBased(TraceIdRatioBased(ratio)), resource=resource(), shutdown_on_exit=False
+    def __init__(self, endpoint: str) -> None:
+        self._processor = BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint))
+        self._resource = resource()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, service: _core.Service) -> None:
+        """Takes the service's spans from now on."""
+        self._thread = threading.Thread(target=self._run, args=(service,), name="spans", daemon=True)
+        self._thread.start()
+
+    def _run(self, service: _core.Service) -> None:
+        ended = False
+        while not ended:
+            # What came before the end is taken after it.
+            ended = self._ended.wait(_INTERVAL)
+            for span in service.take_spans():
+                self._processor.on_end(self._readable(span))
+
+    def _readable(self, span: _core.Span) -> ReadableSpan:
+        code = _CODES[span.code]
+        attributes = {
+            "rpc.system.name": "grpc",
+            "rpc.method": span.method,
+            "rpc.response.status_code": code.name,
+        }
+        failed = code in _ERRORS
+        if failed:
+            attributes["error.type"] = code.name
+        return ReadableSpan(
+            name=span.method,
+            context=_context(span.trace_id, span.span_id, is_remote=False),
+            parent=_context(span.trace_id, span.parent_id, is_remote=True) if span.parent_id else None,
+            resource=self._resource,
+            attributes=attributes,
+            kind=SpanKind.SERVER,
+            status=Status(StatusCode.ERROR if failed else StatusCode.UNSET),
+            start_time=span.start,
+            end_time=span.end,
+            instrumentation_scope=_SCOPE,
         )
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-        self._tracer = self._provider.get_tracer("tokencountd")
-        self._propagator = TraceContextTextMapPropagator()
-
-    def wrap(self, method: str, handler: AsyncHandler) -> AsyncHandler:
-        """The handler with a span around each call."""
-        name = f"{SERVICE}/{method}"
-        attributes = {"rpc.system.name": "grpc", "rpc.method": name}
-
-        async def traced(request: bytes, context: "grpc.aio.ServicerContext[bytes, bytes]") -> bytes:
-            carrier = {key: value for key, value in context.invocation_metadata() or () if key in _CARRIED}
-            with self._tracer.start_as_current_span(
-                name,
-                self._propagator.extract(carrier),
-                trace.SpanKind.SERVER,
-                attributes,
-                record_exception=False,
-                set_status_on_exception=False,
-            ) as span:
-                code: grpc.StatusCode | None = grpc.StatusCode.CANCELLED
-                try:
-                    answer = await handler(request, context)
-                    code = grpc.StatusCode.OK
-                    return answer
-                except grpc.aio.AbortError:
-                    code = context.code()
-                    raise
-                finally:
-                    _finish(span, code or grpc.StatusCode.UNKNOWN)
-
-        return traced
 
     def shutdown(self) -> None:
         """Sends what is left."""
-        self._provider.shutdown()
+        self._ended.set()
+        if self._thread:
+            self._thread.join()
+        self._processor.shutdown()
 
 
-def _finish(span: trace.Span, code: grpc.StatusCode) -> None:
-    span.set_attribute("rpc.response.status_code", code.name)
-    if code in _ERRORS:
-        span.set_attribute("error.type", code.name)
-        span.set_status(trace.StatusCode.ERROR)
+def _context(trace_id: int, span_id: int, *, is_remote: bool) -> SpanContext:
+    return SpanContext(trace_id, span_id, is_remote, TraceFlags(TraceFlags.SAMPLED))

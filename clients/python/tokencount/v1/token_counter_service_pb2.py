@@ -26,7 +26,7 @@ from tokencount.v1 import prompt_pb2 as tokencount_dot_v1_dot_prompt__pb2
 from tokencount.v1 import usage_pb2 as tokencount_dot_v1_dot_usage__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)tokencount/v1/token_counter_service.proto\x12\rtokencount.v1\x1a\x1atokencount/v1/prompt.proto\x1a\x19tokencount/v1/usage.proto\"\x99\x01\n\x14\x43ountMessagesRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x13\n\x0bper_message\x18\x03 \x01(\x08\x42\x08\n\x06prompt\"<\n\x15\x43ountMessagesResponse\x12#\n\x05\x63ount\x18\x01 \x01(\x0b\x32\x14.tokencount.v1.Count\"\xae\x01\n\x1b\x45stimateConversationRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\x0c\x12\x13\n\x0bper_message\x18\x04 \x01(\x08\x42\x08\n\x06prompt\"C\n\x1c\x45stimateConversationResponse\x12#\n\x05\x63ount\x18\x01 \x01(\x0b\x32\x14.tokencount.v1.Count\"\xa2\x02\n\x13RecordActualRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\x0c\x12%\n\x06status\x18\x04 \x01(\x0e\x32\x15.tokencount.v1.Status\x12%\n\x05usage\x18\x05 \x01(\x0b\x32\x14.tokencount.v1.UsageH\x01\x12\x14\n\nusage_json\x18\x06 \x01(\x0cH\x01\x12#\n\x05reply\x18\x07 \x01(\x0b\x32\x14.tokencount.v1.ReplyB\x08\n\x06promptB\x06\n\x04\x62ill\"\xbb\x01\n\x14RecordActualResponse\x12\x15\n\rbilled_tokens\x18\x01 \x01(\r\x12\x18\n\x10\x65stimated_tokens\x18\x02 \x01(\r\x12\r\n\x05\x65rror\x18\x03 \x01(\x01\x12\x14\n\x0cwithin_bound\x18\x04 \x01(\x08\x12\x0f\n\x07learned\x18\x05 \x01(\x08\x12\x12\n\nprefix_key\x18\x06 \x01(\x0c\x12(\n\x08warnings\x18\x07 \x03(\x0b\x32\x16.tokencount.v1.Warning\"\xc5\x03\n\x05\x43ount\x12\x0e\n\x06tokens\x18\x01 \x01(\r\x12\x13\n\x0bupper_bound\x18\x02 \x01(\r\x12\x14\n\x0cknown_tokens\x18\x03 \x01(\r\x12\x18\n\x10\x65stimated_tokens\x18\x04 \x01(\r\x12\x14\n\x0cnew_messages\x18\x05 \x01(\r\x12%\n\x06source\x18\x06 \x01(\x0e\x32\x15.tokencount.v1.Source\x12\x10\n\x08\x65ncoding\x18\x07 \x01(\t\x12\x0f\n\x07profile\x18\x08 \x01(\t\x12\x12\n\nprefix_key\x18\t \x01(\x0c\x12-\n\x08messages\x18\n \x03(\x0b\x32\x1b.tokencount.v1.MessageCount\x12+\n\tbreakdown\x18\x0b \x01(\x0b\x32\x18.tokencount.v1.Breakdown\x12\x16\n\x0e\x63ontext_window\x18\x0c \x01(\r\x12\x14\n\x0c\x63ontext_used\x18\r \x01(\x01\x12(\n\x08warnings\x18\x0e \x03(\x0b\x32\x16.tokencount.v1.Warning\x12\x14\n\x0cweakest_part\x18\x0f \x01(\t\x12)\n\x08\x61\x63\x63uracy\x18\x10 \x01(\x0b\x32\x17.tokencount.v1.Accuracy\"V\n\x08\x41\x63\x63uracy\x12\x0c\n\x04rows\x18\x01 \x01(\r\x12\x13\n\x0b\x65xact_share\x18\x02 \x01(\x01\x12\x14\n\x0cmedian_error\x18\x03 \x01(\x01\x12\x11\n\tp95_error\x18\x04 \x01(\x01\"3\n\x0cMessageCount\x12\x0e\n\x06tokens\x18\x01 \x01(\r\x12\x13\n\x0bupper_bound\x18\x02 \x01(\r\"\xc2\x01\n\tBreakdown\x12\x0e\n\x06system\x18\x01 \x01(\r\x12\r\n\x05tools\x18\x02 \x01(\r\x12\x17\n\x0fresponse_schema\x18\x03 \x01(\r\x12\x0c\n\x04user\x18\x04 \x01(\r\x12\x11\n\tassistant\x18\x05 \x01(\r\x12\x12\n\ntool_calls\x18\x06 \x01(\r\x12\x14\n\x0ctool_results\x18\x07 \x01(\r\x12\x11\n\treasoning\x18\x08 \x01(\r\x12\r\n\x05media\x18\t \x01(\r\x12\x10\n\x08overhead\x18\n \x01(\r\"7\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t*\x84\x01\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x10\n\x0cSOURCE_EXACT\x10\x01\x12\x10\n\x0cSOURCE_DELTA\x10\x02\x12\x11\n\rSOURCE_SHARES\x10\x03\x12\x14\n\x10SOURCE_ESTIMATED\x10\x04\x12\x15\n\x11SOURCE_CHARACTERS\x10\x05*\x83\x03\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x45RROR_REASON_MALFORMED_REQUEST\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_MISSING_FIELD\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x03\x12\x1d\n\x19\x45RROR_REASON_INVALID_JSON\x10\x04\x12\x1e\n\x1a\x45RROR_REASON_INVALID_USAGE\x10\x05\x12\x1f\n\x1b\x45RROR_REASON_PREFIX_UNKNOWN\x10\x06\x12\x1a\n\x16\x45RROR_REASON_TOO_LARGE\x10\x07\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\x08\x12\x1a\n\x16\x45RROR_REASON_CANCELLED\x10\t\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\n\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x0b\x32\xbb\x02\n\x13TokenCounterService\x12Z\n\rCountMessages\x12#.tokencount.v1.CountMessagesRequest\x1a$.tokencount.v1.CountMessagesResponse\x12o\n\x14\x45stimateConversation\x12*.tokencount.v1.EstimateConversationRequest\x1a+.tokencount.v1.EstimateConversationResponse\x12W\n\x0cRecordActual\x12\".tokencount.v1.RecordActualRequest\x1a#.tokencount.v1.RecordActualResponseB\\\n\x11\x64\x65v.tokencount.v1P\x01ZEgithub.com/tokencount/tokencount/clients/go/tokencountv1;tokencountv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)tokencount/v1/token_counter_service.proto\x12\rtokencount.v1\x1a\x1atokencount/v1/prompt.proto\x1a\x19tokencount/v1/usage.proto\"\x99\x01\n\x14\x43ountMessagesRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x13\n\x0bper_message\x18\x03 \x01(\x08\x42\x08\n\x06prompt\"<\n\x15\x43ountMessagesResponse\x12#\n\x05\x63ount\x18\x01 \x01(\x0b\x32\x14.tokencount.v1.Count\"e\n\x1a\x43ountMessagesStreamRequest\x12\n\n\x02id\x18\x01 \x01(\t\x12;\n\x0e\x63ount_messages\x18\x02 \x01(\x0b\x32#.tokencount.v1.CountMessagesRequest\"\x87\x01\n\x1b\x43ountMessagesStreamResponse\x12\n\n\x02id\x18\x01 \x01(\t\x12%\n\x05\x63ount\x18\x02 \x01(\x0b\x32\x14.tokencount.v1.CountH\x00\x12+\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x1a.tokencount.v1.StreamErrorH\x00\x42\x08\n\x06result\"g\n\x0bStreamError\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12*\n\x06reason\x18\x02 \x01(\x0e\x32\x1a.tokencount.v1.ErrorReason\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\r\n\x05\x66ield\x18\x04 \x01(\t\"\xae\x01\n\x1b\x45stimateConversationRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\x0c\x12\x13\n\x0bper_message\x18\x04 \x01(\x08\x42\x08\n\x06prompt\"C\n\x1c\x45stimateConversationResponse\x12#\n\x05\x63ount\x18\x01 \x01(\x0b\x32\x14.tokencount.v1.Count\"\xa2\x02\n\x13RecordActualRequest\x12&\n\x05typed\x18\x01 \x01(\x0b\x32\x15.tokencount.v1.PromptH\x00\x12:\n\x10provider_request\x18\x02 \x01(\x0b\x32\x1e.tokencount.v1.ProviderRequestH\x00\x12\x0c\n\x04\x62\x61se\x18\x03 \x01(\x0c\x12%\n\x06status\x18\x04 \x01(\x0e\x32\x15.tokencount.v1.Status\x12%\n\x05usage\x18\x05 \x01(\x0b\x32\x14.tokencount.v1.UsageH\x01\x12\x14\n\nusage_json\x18\x06 \x01(\x0cH\x01\x12#\n\x05reply\x18\x07 \x01(\x0b\x32\x14.tokencount.v1.ReplyB\x08\n\x06promptB\x06\n\x04\x62ill\"\xbb\x01\n\x14RecordActualResponse\x12\x15\n\rbilled_tokens\x18\x01 \x01(\r\x12\x18\n\x10\x65stimated_tokens\x18\x02 \x01(\r\x12\r\n\x05\x65rror\x18\x03 \x01(\x01\x12\x14\n\x0cwithin_bound\x18\x04 \x01(\x08\x12\x0f\n\x07learned\x18\x05 \x01(\x08\x12\x12\n\nprefix_key\x18\x06 \x01(\x0c\x12(\n\x08warnings\x18\x07 \x03(\x0b\x32\x16.tokencount.v1.Warning\"\xc5\x03\n\x05\x43ount\x12\x0e\n\x06tokens\x18\x01 \x01(\r\x12\x13\n\x0bupper_bound\x18\x02 \x01(\r\x12\x14\n\x0cknown_tokens\x18\x03 \x01(\r\x12\x18\n\x10\x65stimated_tokens\x18\x04 \x01(\r\x12\x14\n\x0cnew_messages\x18\x05 \x01(\r\x12%\n\x06source\x18\x06 \x01(\x0e\x32\x15.tokencount.v1.Source\x12\x10\n\x08\x65ncoding\x18\x07 \x01(\t\x12\x0f\n\x07profile\x18\x08 \x01(\t\x12\x12\n\nprefix_key\x18\t \x01(\x0c\x12-\n\x08messages\x18\n \x03(\x0b\x32\x1b.tokencount.v1.MessageCount\x12+\n\tbreakdown\x18\x0b \x01(\x0b\x32\x18.tokencount.v1.Breakdown\x12\x16\n\x0e\x63ontext_window\x18\x0c \x01(\r\x12\x14\n\x0c\x63ontext_used\x18\r \x01(\x01\x12(\n\x08warnings\x18\x0e \x03(\x0b\x32\x16.tokencount.v1.Warning\x12\x14\n\x0cweakest_part\x18\x0f \x01(\t\x12)\n\x08\x61\x63\x63uracy\x18\x10 \x01(\x0b\x32\x17.tokencount.v1.Accuracy\"V\n\x08\x41\x63\x63uracy\x12\x0c\n\x04rows\x18\x01 \x01(\r\x12\x13\n\x0b\x65xact_share\x18\x02 \x01(\x01\x12\x14\n\x0cmedian_error\x18\x03 \x01(\x01\x12\x11\n\tp95_error\x18\x04 \x01(\x01\"3\n\x0cMessageCount\x12\x0e\n\x06tokens\x18\x01 \x01(\r\x12\x13\n\x0bupper_bound\x18\x02 \x01(\r\"\xc2\x01\n\tBreakdown\x12\x0e\n\x06system\x18\x01 \x01(\r\x12\r\n\x05tools\x18\x02 \x01(\r\x12\x17\n\x0fresponse_schema\x18\x03 \x01(\r\x12\x0c\n\x04user\x18\x04 \x01(\r\x12\x11\n\tassistant\x18\x05 \x01(\r\x12\x12\n\ntool_calls\x18\x06 \x01(\r\x12\x14\n\x0ctool_results\x18\x07 \x01(\r\x12\x11\n\treasoning\x18\x08 \x01(\r\x12\r\n\x05media\x18\t \x01(\r\x12\x10\n\x08overhead\x18\n \x01(\r\"7\n\x07Warning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t*\x84\x01\n\x06Source\x12\x16\n\x12SOURCE_UNSPECIFIED\x10\x00\x12\x10\n\x0cSOURCE_EXACT\x10\x01\x12\x10\n\x0cSOURCE_DELTA\x10\x02\x12\x11\n\rSOURCE_SHARES\x10\x03\x12\x14\n\x10SOURCE_ESTIMATED\x10\x04\x12\x15\n\x11SOURCE_CHARACTERS\x10\x05*\xc6\x03\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\"\n\x1e\x45RROR_REASON_MALFORMED_REQUEST\x10\x01\x12\x1e\n\x1a\x45RROR_REASON_MISSING_FIELD\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x03\x12\x1d\n\x19\x45RROR_REASON_INVALID_JSON\x10\x04\x12\x1e\n\x1a\x45RROR_REASON_INVALID_USAGE\x10\x05\x12\x1f\n\x1b\x45RROR_REASON_PREFIX_UNKNOWN\x10\x06\x12\x1a\n\x16\x45RROR_REASON_TOO_LARGE\x10\x07\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\x08\x12\x1a\n\x16\x45RROR_REASON_CANCELLED\x10\t\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\n\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x0b\x12 \n\x1c\x45RROR_REASON_UNAUTHENTICATED\x10\x0c\x12\x1f\n\x1b\x45RROR_REASON_QUOTA_EXCEEDED\x10\r2\xad\x03\n\x13TokenCounterService\x12Z\n\rCountMessages\x12#.tokencount.v1.CountMessagesRequest\x1a$.tokencount.v1.CountMessagesResponse\x12p\n\x13\x43ountMessagesStream\x12).tokencount.v1.CountMessagesStreamRequest\x1a*.tokencount.v1.CountMessagesStreamResponse(\x01\x30\x01\x12o\n\x14\x45stimateConversation\x12*.tokencount.v1.EstimateConversationRequest\x1a+.tokencount.v1.EstimateConversationResponse\x12W\n\x0cRecordActual\x12\".tokencount.v1.RecordActualRequest\x1a#.tokencount.v1.RecordActualResponseB\\\n\x11\x64\x65v.tokencount.v1P\x01ZEgithub.com/tokencount/tokencount/clients/go/tokencountv1;tokencountv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,32 +34,38 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tokencount.v1.token_counter
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\021dev.tokencount.v1P\001ZEgithub.com/tokencount/tokencount/clients/go/tokencountv1;tokencountv1'
-  _globals['_SOURCE']._serialized_start=1914
-  _globals['_SOURCE']._serialized_end=2046
-  _globals['_ERRORREASON']._serialized_start=2049
-  _globals['_ERRORREASON']._serialized_end=2436
+  _globals['_SOURCE']._serialized_start=2260
+  _globals['_SOURCE']._serialized_end=2392
+  _globals['_ERRORREASON']._serialized_start=2395
+  _globals['_ERRORREASON']._serialized_end=2849
   _globals['_COUNTMESSAGESREQUEST']._serialized_start=116
   _globals['_COUNTMESSAGESREQUEST']._serialized_end=269
   _globals['_COUNTMESSAGESRESPONSE']._serialized_start=271
   _globals['_COUNTMESSAGESRESPONSE']._serialized_end=331
-  _globals['_ESTIMATECONVERSATIONREQUEST']._serialized_start=334
-  _globals['_ESTIMATECONVERSATIONREQUEST']._serialized_end=508
-  _globals['_ESTIMATECONVERSATIONRESPONSE']._serialized_start=510
-  _globals['_ESTIMATECONVERSATIONRESPONSE']._serialized_end=577
-  _globals['_RECORDACTUALREQUEST']._serialized_start=580
-  _globals['_RECORDACTUALREQUEST']._serialized_end=870
-  _globals['_RECORDACTUALRESPONSE']._serialized_start=873
-  _globals['_RECORDACTUALRESPONSE']._serialized_end=1060
-  _globals['_COUNT']._serialized_start=1063
-  _globals['_COUNT']._serialized_end=1516
-  _globals['_ACCURACY']._serialized_start=1518
-  _globals['_ACCURACY']._serialized_end=1604
-  _globals['_MESSAGECOUNT']._serialized_start=1606
-  _globals['_MESSAGECOUNT']._serialized_end=1657
-  _globals['_BREAKDOWN']._serialized_start=1660
-  _globals['_BREAKDOWN']._serialized_end=1854
-  _globals['_WARNING']._serialized_start=1856
-  _globals['_WARNING']._serialized_end=1911
-  _globals['_TOKENCOUNTERSERVICE']._serialized_start=2439
-  _globals['_TOKENCOUNTERSERVICE']._serialized_end=2754
+  _globals['_COUNTMESSAGESSTREAMREQUEST']._serialized_start=333
+  _globals['_COUNTMESSAGESSTREAMREQUEST']._serialized_end=434
+  _globals['_COUNTMESSAGESSTREAMRESPONSE']._serialized_start=437
+  _globals['_COUNTMESSAGESSTREAMRESPONSE']._serialized_end=572
+  _globals['_STREAMERROR']._serialized_start=574
+  _globals['_STREAMERROR']._serialized_end=677
+  _globals['_ESTIMATECONVERSATIONREQUEST']._serialized_start=680
+  _globals['_ESTIMATECONVERSATIONREQUEST']._serialized_end=854
+  _globals['_ESTIMATECONVERSATIONRESPONSE']._serialized_start=856
+  _globals['_ESTIMATECONVERSATIONRESPONSE']._serialized_end=923
+  _globals['_RECORDACTUALREQUEST']._serialized_start=926
+  _globals['_RECORDACTUALREQUEST']._serialized_end=1216
+  _globals['_RECORDACTUALRESPONSE']._serialized_start=1219
+  _globals['_RECORDACTUALRESPONSE']._serialized_end=1406
+  _globals['_COUNT']._serialized_start=1409
+  _globals['_COUNT']._serialized_end=1862
+  _globals['_ACCURACY']._serialized_start=1864
+  _globals['_ACCURACY']._serialized_end=1950
+  _globals['_MESSAGECOUNT']._serialized_start=1952
+  _globals['_MESSAGECOUNT']._serialized_end=2003
+  _globals['_BREAKDOWN']._serialized_start=2006
+  _globals['_BREAKDOWN']._serialized_end=2200
+  _globals['_WARNING']._serialized_start=2202
+  _globals['_WARNING']._serialized_end=2257
+  _globals['_TOKENCOUNTERSERVICE']._serialized_start=2852
+  _globals['_TOKENCOUNTERSERVICE']._serialized_end=3281
 # @@protoc_insertion_point(module_scope)

@@ -87,6 +87,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """ERROR_REASON_STORE_UNAVAILABLE: the record could not be written. Counting goes on."""
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 11
     """ERROR_REASON_INTERNAL: a defect of the server."""
+    ERROR_REASON_UNAUTHENTICATED: _ErrorReason.ValueType  # 12
+    """ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+    none, or it is unknown or has expired. The server doesn't say which.
+    """
+    ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 13
+    """ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+    or calls in flight. Retry after the delay in RetryInfo.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """ErrorReason is the reason of a `google.rpc.ErrorInfo`; there it stands without its prefix, such
@@ -117,6 +125,14 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 10
 """ERROR_REASON_STORE_UNAVAILABLE: the record could not be written. Counting goes on."""
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 11
 """ERROR_REASON_INTERNAL: a defect of the server."""
+ERROR_REASON_UNAUTHENTICATED: ErrorReason.ValueType  # 12
+"""ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+none, or it is unknown or has expired. The server doesn't say which.
+"""
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 13
+"""ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+or calls in flight. Retry after the delay in RetryInfo.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final
@@ -178,6 +194,106 @@ class CountMessagesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CountMessagesResponse: _TypeAlias = CountMessagesResponse  # noqa: Y015
+
+@_typing.final
+class CountMessagesStreamRequest(_message.Message):
+    """CountMessagesStreamRequest asks for the count of one prompt among many."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    COUNT_MESSAGES_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """id is the caller's name for the prompt and comes back with its answer. Empty is allowed."""
+    @_builtins.property
+    def count_messages(self) -> Global___CountMessagesRequest:
+        """count_messages is the request, as CountMessages takes it. Required."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        count_messages: Global___CountMessagesRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["count_messages", b"count_messages"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_messages", b"count_messages", "id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CountMessagesStreamRequest: _TypeAlias = CountMessagesStreamRequest  # noqa: Y015
+
+@_typing.final
+class CountMessagesStreamResponse(_message.Message):
+    """CountMessagesStreamResponse answers one request of the stream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """id is the request's."""
+    @_builtins.property
+    def count(self) -> Global___Count:
+        """count is the answer."""
+
+    @_builtins.property
+    def error(self) -> Global___StreamError:
+        """error says why the prompt was not counted."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        count: Global___Count | None = ...,
+        error: Global___StreamError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "error", b"error", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "error", b"error", "id", b"id", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["count", "error"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___CountMessagesStreamResponse: _TypeAlias = CountMessagesStreamResponse  # noqa: Y015
+
+@_typing.final
+class StreamError(_message.Message):
+    """StreamError is why one prompt of a stream was not counted: what would be the status of the call
+    if the prompt had been sent alone.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    code: _builtins.int
+    """code is the gRPC code, such as 3 for INVALID_ARGUMENT. Never 0."""
+    reason: Global___ErrorReason.ValueType
+    """reason is stable for programs."""
+    message: _builtins.str
+    """message says what is wrong and what to do. It never holds text of the prompt."""
+    field: _builtins.str
+    """field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.int = ...,
+        reason: Global___ErrorReason.ValueType = ...,
+        message: _builtins.str = ...,
+        field: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "field", b"field", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamError: _TypeAlias = StreamError  # noqa: Y015
 
 @_typing.final
 class EstimateConversationRequest(_message.Message):

@@ -43,6 +43,11 @@ class TokenCounterServiceStub:
                 request_serializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesRequest.SerializeToString,
                 response_deserializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesResponse.FromString,
                 _registered_method=True)
+        self.CountMessagesStream = channel.stream_stream(
+                '/tokencount.v1.TokenCounterService/CountMessagesStream',
+                request_serializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamRequest.SerializeToString,
+                response_deserializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamResponse.FromString,
+                _registered_method=True)
         self.EstimateConversation = channel.unary_unary(
                 '/tokencount.v1.TokenCounterService/EstimateConversation',
                 request_serializer=tokencount_dot_v1_dot_token__counter__service__pb2.EstimateConversationRequest.SerializeToString,
@@ -64,6 +69,15 @@ class TokenCounterServiceServicer:
 
     def CountMessages(self, request, context):
         """CountMessages counts a prompt as it stands. It remembers nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountMessagesStream(self, request_iterator, context):
+        """CountMessagesStream counts a data set: one answer for each request, in their order. A request
+        that can't be counted is answered with an error and the stream goes on. The server reads no
+        faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,6 +105,11 @@ def add_TokenCounterServiceServicer_to_server(servicer, server):
                     servicer.CountMessages,
                     request_deserializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesRequest.FromString,
                     response_serializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesResponse.SerializeToString,
+            ),
+            'CountMessagesStream': grpc.stream_stream_rpc_method_handler(
+                    servicer.CountMessagesStream,
+                    request_deserializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamRequest.FromString,
+                    response_serializer=tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamResponse.SerializeToString,
             ),
             'EstimateConversation': grpc.unary_unary_rpc_method_handler(
                     servicer.EstimateConversation,
@@ -134,6 +153,33 @@ class TokenCounterService:
             '/tokencount.v1.TokenCounterService/CountMessages',
             tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesRequest.SerializeToString,
             tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountMessagesStream(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/tokencount.v1.TokenCounterService/CountMessagesStream',
+            tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamRequest.SerializeToString,
+            tokencount_dot_v1_dot_token__counter__service__pb2.CountMessagesStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,6 +39,11 @@ class TokenCounterServiceStub:
     def __new__(cls, channel: _aio.Channel) -> TokenCounterServiceAsyncStub: ...
     CountMessages: _grpc.UnaryUnaryMultiCallable[_token_counter_service_pb2.CountMessagesRequest, _token_counter_service_pb2.CountMessagesResponse]
     """CountMessages counts a prompt as it stands. It remembers nothing."""
+    CountMessagesStream: _grpc.StreamStreamMultiCallable[_token_counter_service_pb2.CountMessagesStreamRequest, _token_counter_service_pb2.CountMessagesStreamResponse]
+    """CountMessagesStream counts a data set: one answer for each request, in their order. A request
+    that can't be counted is answered with an error and the stream goes on. The server reads no
+    faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+    """
     EstimateConversation: _grpc.UnaryUnaryMultiCallable[_token_counter_service_pb2.EstimateConversationRequest, _token_counter_service_pb2.EstimateConversationResponse]
     """EstimateConversation counts only what is new since the longest prefix that is known."""
     RecordActual: _grpc.UnaryUnaryMultiCallable[_token_counter_service_pb2.RecordActualRequest, _token_counter_service_pb2.RecordActualResponse]
@@ -57,6 +62,11 @@ class TokenCounterServiceAsyncStub(TokenCounterServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CountMessages: _aio.UnaryUnaryMultiCallable[_token_counter_service_pb2.CountMessagesRequest, _token_counter_service_pb2.CountMessagesResponse]  # type: ignore[assignment]
     """CountMessages counts a prompt as it stands. It remembers nothing."""
+    CountMessagesStream: _aio.StreamStreamMultiCallable[_token_counter_service_pb2.CountMessagesStreamRequest, _token_counter_service_pb2.CountMessagesStreamResponse]  # type: ignore[assignment]
+    """CountMessagesStream counts a data set: one answer for each request, in their order. A request
+    that can't be counted is answered with an error and the stream goes on. The server reads no
+    faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+    """
     EstimateConversation: _aio.UnaryUnaryMultiCallable[_token_counter_service_pb2.EstimateConversationRequest, _token_counter_service_pb2.EstimateConversationResponse]  # type: ignore[assignment]
     """EstimateConversation counts only what is new since the longest prefix that is known."""
     RecordActual: _aio.UnaryUnaryMultiCallable[_token_counter_service_pb2.RecordActualRequest, _token_counter_service_pb2.RecordActualResponse]  # type: ignore[assignment]
@@ -78,6 +88,17 @@ class TokenCounterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_token_counter_service_pb2.CountMessagesResponse, _abc.Awaitable[_token_counter_service_pb2.CountMessagesResponse]]:
         """CountMessages counts a prompt as it stands. It remembers nothing."""
+
+    @_abc_1.abstractmethod
+    def CountMessagesStream(
+        self,
+        request_iterator: _MaybeAsyncIterator[_token_counter_service_pb2.CountMessagesStreamRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_token_counter_service_pb2.CountMessagesStreamResponse], _abc.AsyncIterator[_token_counter_service_pb2.CountMessagesStreamResponse]]:
+        """CountMessagesStream counts a data set: one answer for each request, in their order. A request
+        that can't be counted is answered with an error and the stream goes on. The server reads no
+        faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+        """
 
     @_abc_1.abstractmethod
     def EstimateConversation(

@@ -10,8 +10,10 @@ import {
   type CallOptions,
   type ChannelCredentials,
   Client,
+  type ClientDuplexStream,
   type ClientOptions,
   type ClientUnaryCall,
+  type handleBidiStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -69,6 +71,16 @@ export enum ErrorReason {
   ERROR_REASON_STORE_UNAVAILABLE = 10,
   /** ERROR_REASON_INTERNAL - ERROR_REASON_INTERNAL: a defect of the server. */
   ERROR_REASON_INTERNAL = 11,
+  /**
+   * ERROR_REASON_UNAUTHENTICATED - ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+   * none, or it is unknown or has expired. The server doesn't say which.
+   */
+  ERROR_REASON_UNAUTHENTICATED = 12,
+  /**
+   * ERROR_REASON_QUOTA_EXCEEDED - ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+   * or calls in flight. Retry after the delay in RetryInfo.
+   */
+  ERROR_REASON_QUOTA_EXCEEDED = 13,
   UNRECOGNIZED = -1,
 }
 
@@ -91,6 +103,44 @@ export interface CountMessagesRequest {
 export interface CountMessagesResponse {
   /** count is the answer. */
   count: Count | undefined;
+}
+
+/** CountMessagesStreamRequest asks for the count of one prompt among many. */
+export interface CountMessagesStreamRequest {
+  /** id is the caller's name for the prompt and comes back with its answer. Empty is allowed. */
+  id: string;
+  /** count_messages is the request, as CountMessages takes it. Required. */
+  countMessages: CountMessagesRequest | undefined;
+}
+
+/** CountMessagesStreamResponse answers one request of the stream. */
+export interface CountMessagesStreamResponse {
+  /** id is the request's. */
+  id: string;
+  /** result is the answer or what is wrong with the request. Always set. */
+  result:
+    | //
+    /** count is the answer. */
+    { $case: "count"; value: Count }
+    | //
+    /** error says why the prompt was not counted. */
+    { $case: "error"; value: StreamError }
+    | undefined;
+}
+
+/**
+ * StreamError is why one prompt of a stream was not counted: what would be the status of the call
+ * if the prompt had been sent alone.
+ */
+export interface StreamError {
+  /** code is the gRPC code, such as 3 for INVALID_ARGUMENT. Never 0. */
+  code: number;
+  /** reason is stable for programs. */
+  reason: ErrorReason;
+  /** message says what is wrong and what to do. It never holds text of the prompt. */
+  message: string;
+  /** field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none. */
+  field: string;
 }
 
 /** EstimateConversationRequest asks for the next turn's cost. */
@@ -412,6 +462,259 @@ export const CountMessagesResponse: MessageFns<CountMessagesResponse> = {
   fromPartial<I extends Exact<DeepPartial<CountMessagesResponse>, I>>(object: I): CountMessagesResponse {
     const message = createBaseCountMessagesResponse();
     message.count = (object.count !== undefined && object.count !== null) ? Count.fromPartial(object.count) : undefined;
+    return message;
+  },
+};
+
+function createBaseCountMessagesStreamRequest(): CountMessagesStreamRequest {
+  return { id: "", countMessages: undefined };
+}
+
+export const CountMessagesStreamRequest: MessageFns<CountMessagesStreamRequest> = {
+  encode(message: CountMessagesStreamRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.countMessages !== undefined) {
+      CountMessagesRequest.encode(message.countMessages, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountMessagesStreamRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountMessagesStreamRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.countMessages = CountMessagesRequest.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CountMessagesStreamRequest>, I>>(base?: I): CountMessagesStreamRequest {
+    return CountMessagesStreamRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CountMessagesStreamRequest>, I>>(object: I): CountMessagesStreamRequest {
+    const message = createBaseCountMessagesStreamRequest();
+    message.id = object.id ?? "";
+    message.countMessages = (object.countMessages !== undefined && object.countMessages !== null)
+      ? CountMessagesRequest.fromPartial(object.countMessages)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCountMessagesStreamResponse(): CountMessagesStreamResponse {
+  return { id: "", result: undefined };
+}
+
+export const CountMessagesStreamResponse: MessageFns<CountMessagesStreamResponse> = {
+  encode(message: CountMessagesStreamResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    switch (message.result?.$case) {
+      case "count":
+        Count.encode(message.result.value, writer.uint32(18).fork()).join();
+        break;
+      case "error":
+        StreamError.encode(message.result.value, writer.uint32(26).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountMessagesStreamResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountMessagesStreamResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.result = { $case: "count", value: Count.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.result = { $case: "error", value: StreamError.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CountMessagesStreamResponse>, I>>(base?: I): CountMessagesStreamResponse {
+    return CountMessagesStreamResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CountMessagesStreamResponse>, I>>(object: I): CountMessagesStreamResponse {
+    const message = createBaseCountMessagesStreamResponse();
+    message.id = object.id ?? "";
+    switch (object.result?.$case) {
+      case "count": {
+        if (object.result?.value !== undefined && object.result?.value !== null) {
+          message.result = { $case: "count", value: Count.fromPartial(object.result.value) };
+        }
+        break;
+      }
+      case "error": {
+        if (object.result?.value !== undefined && object.result?.value !== null) {
+          message.result = { $case: "error", value: StreamError.fromPartial(object.result.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseStreamError(): StreamError {
+  return { code: 0, reason: 0, message: "", field: "" };
+}
+
+export const StreamError: MessageFns<StreamError> = {
+  encode(message: StreamError, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== 0) {
+      writer.uint32(8).int32(message.code);
+    }
+    if (message.reason !== 0) {
+      writer.uint32(16).int32(message.reason);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    if (message.field !== "") {
+      writer.uint32(34).string(message.field);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamError {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamError();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.code = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.reason = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StreamError>, I>>(base?: I): StreamError {
+    return StreamError.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamError>, I>>(object: I): StreamError {
+    const message = createBaseStreamError();
+    message.code = object.code ?? 0;
+    message.reason = object.reason ?? 0;
+    message.message = object.message ?? "";
+    message.field = object.field ?? "";
     return message;
   },
 };
@@ -1552,6 +1855,22 @@ export const TokenCounterServiceService = {
       Buffer.from(CountMessagesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CountMessagesResponse => CountMessagesResponse.decode(value),
   },
+  /**
+   * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+   * that can't be counted is answered with an error and the stream goes on. The server reads no
+   * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+   */
+  countMessagesStream: {
+    path: "/tokencount.v1.TokenCounterService/CountMessagesStream" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: CountMessagesStreamRequest): Buffer =>
+      Buffer.from(CountMessagesStreamRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CountMessagesStreamRequest => CountMessagesStreamRequest.decode(value),
+    responseSerialize: (value: CountMessagesStreamResponse): Buffer =>
+      Buffer.from(CountMessagesStreamResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CountMessagesStreamResponse => CountMessagesStreamResponse.decode(value),
+  },
   /** EstimateConversation counts only what is new since the longest prefix that is known. */
   estimateConversation: {
     path: "/tokencount.v1.TokenCounterService/EstimateConversation" as const,
@@ -1583,6 +1902,12 @@ export const TokenCounterServiceService = {
 export interface TokenCounterServiceServer extends UntypedServiceImplementation {
   /** CountMessages counts a prompt as it stands. It remembers nothing. */
   countMessages: handleUnaryCall<CountMessagesRequest, CountMessagesResponse>;
+  /**
+   * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+   * that can't be counted is answered with an error and the stream goes on. The server reads no
+   * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+   */
+  countMessagesStream: handleBidiStreamingCall<CountMessagesStreamRequest, CountMessagesStreamResponse>;
   /** EstimateConversation counts only what is new since the longest prefix that is known. */
   estimateConversation: handleUnaryCall<EstimateConversationRequest, EstimateConversationResponse>;
   /**
@@ -1609,6 +1934,19 @@ export interface TokenCounterServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CountMessagesResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+   * that can't be counted is answered with an error and the stream goes on. The server reads no
+   * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+   */
+  countMessagesStream(): ClientDuplexStream<CountMessagesStreamRequest, CountMessagesStreamResponse>;
+  countMessagesStream(
+    options: Partial<CallOptions>,
+  ): ClientDuplexStream<CountMessagesStreamRequest, CountMessagesStreamResponse>;
+  countMessagesStream(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<CountMessagesStreamRequest, CountMessagesStreamResponse>;
   /** EstimateConversation counts only what is new since the longest prefix that is known. */
   estimateConversation(
     request: EstimateConversationRequest,

@@ -112,6 +112,24 @@ public enum ErrorReason
    * <code>ERROR_REASON_INTERNAL = 11;</code>
    */
   ERROR_REASON_INTERNAL(11),
+  /**
+   * <pre>
+   * ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+   * none, or it is unknown or has expired. The server doesn't say which.
+   * </pre>
+   *
+   * <code>ERROR_REASON_UNAUTHENTICATED = 12;</code>
+   */
+  ERROR_REASON_UNAUTHENTICATED(12),
+  /**
+   * <pre>
+   * ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+   * or calls in flight. Retry after the delay in RetryInfo.
+   * </pre>
+   *
+   * <code>ERROR_REASON_QUOTA_EXCEEDED = 13;</code>
+   */
+  ERROR_REASON_QUOTA_EXCEEDED(13),
   UNRECOGNIZED(-1),
   ;
 
@@ -220,6 +238,24 @@ public enum ErrorReason
    * <code>ERROR_REASON_INTERNAL = 11;</code>
    */
   public static final int ERROR_REASON_INTERNAL_VALUE = 11;
+  /**
+   * <pre>
+   * ERROR_REASON_UNAUTHENTICATED: the server wants a token or a client certificate, and there is
+   * none, or it is unknown or has expired. The server doesn't say which.
+   * </pre>
+   *
+   * <code>ERROR_REASON_UNAUTHENTICATED = 12;</code>
+   */
+  public static final int ERROR_REASON_UNAUTHENTICATED_VALUE = 12;
+  /**
+   * <pre>
+   * ERROR_REASON_QUOTA_EXCEEDED: the tenant is above a limit of its own: calls or bytes per second,
+   * or calls in flight. Retry after the delay in RetryInfo.
+   * </pre>
+   *
+   * <code>ERROR_REASON_QUOTA_EXCEEDED = 13;</code>
+   */
+  public static final int ERROR_REASON_QUOTA_EXCEEDED_VALUE = 13;
 
 
   public final int getNumber() {
@@ -258,6 +294,8 @@ public enum ErrorReason
       case 9: return ERROR_REASON_CANCELLED;
       case 10: return ERROR_REASON_STORE_UNAVAILABLE;
       case 11: return ERROR_REASON_INTERNAL;
+      case 12: return ERROR_REASON_UNAUTHENTICATED;
+      case 13: return ERROR_REASON_QUOTA_EXCEEDED;
       default: return null;
     }
   }

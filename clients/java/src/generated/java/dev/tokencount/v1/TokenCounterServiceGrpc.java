@@ -48,6 +48,37 @@ public final class TokenCounterServiceGrpc {
     return getCountMessagesMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<dev.tokencount.v1.CountMessagesStreamRequest,
+      dev.tokencount.v1.CountMessagesStreamResponse> getCountMessagesStreamMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "CountMessagesStream",
+      requestType = dev.tokencount.v1.CountMessagesStreamRequest.class,
+      responseType = dev.tokencount.v1.CountMessagesStreamResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.BIDI_STREAMING)
+  public static io.grpc.MethodDescriptor<dev.tokencount.v1.CountMessagesStreamRequest,
+      dev.tokencount.v1.CountMessagesStreamResponse> getCountMessagesStreamMethod() {
+    io.grpc.MethodDescriptor<dev.tokencount.v1.CountMessagesStreamRequest, dev.tokencount.v1.CountMessagesStreamResponse> getCountMessagesStreamMethod;
+    if ((getCountMessagesStreamMethod = TokenCounterServiceGrpc.getCountMessagesStreamMethod) == null) {
+      synchronized (TokenCounterServiceGrpc.class) {
+        if ((getCountMessagesStreamMethod = TokenCounterServiceGrpc.getCountMessagesStreamMethod) == null) {
+          TokenCounterServiceGrpc.getCountMessagesStreamMethod = getCountMessagesStreamMethod =
+              io.grpc.MethodDescriptor.<dev.tokencount.v1.CountMessagesStreamRequest, dev.tokencount.v1.CountMessagesStreamResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.BIDI_STREAMING)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CountMessagesStream"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.tokencount.v1.CountMessagesStreamRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.tokencount.v1.CountMessagesStreamResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new TokenCounterServiceMethodDescriptorSupplier("CountMessagesStream"))
+              .build();
+        }
+      }
+    }
+    return getCountMessagesStreamMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<dev.tokencount.v1.EstimateConversationRequest,
       dev.tokencount.v1.EstimateConversationResponse> getEstimateConversationMethod;
 
@@ -190,6 +221,18 @@ public final class TokenCounterServiceGrpc {
 
     /**
      * <pre>
+     * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+     * that can't be counted is answered with an error and the stream goes on. The server reads no
+     * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+     * </pre>
+     */
+    default io.grpc.stub.StreamObserver<dev.tokencount.v1.CountMessagesStreamRequest> countMessagesStream(
+        io.grpc.stub.StreamObserver<dev.tokencount.v1.CountMessagesStreamResponse> responseObserver) {
+      return io.grpc.stub.ServerCalls.asyncUnimplementedStreamingCall(getCountMessagesStreamMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * EstimateConversation counts only what is new since the longest prefix that is known.
      * </pre>
      */
@@ -260,6 +303,19 @@ public final class TokenCounterServiceGrpc {
 
     /**
      * <pre>
+     * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+     * that can't be counted is answered with an error and the stream goes on. The server reads no
+     * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+     * </pre>
+     */
+    public io.grpc.stub.StreamObserver<dev.tokencount.v1.CountMessagesStreamRequest> countMessagesStream(
+        io.grpc.stub.StreamObserver<dev.tokencount.v1.CountMessagesStreamResponse> responseObserver) {
+      return io.grpc.stub.ClientCalls.asyncBidiStreamingCall(
+          getChannel().newCall(getCountMessagesStreamMethod(), getCallOptions()), responseObserver);
+    }
+
+    /**
+     * <pre>
      * EstimateConversation counts only what is new since the longest prefix that is known.
      * </pre>
      */
@@ -311,6 +367,20 @@ public final class TokenCounterServiceGrpc {
     public dev.tokencount.v1.CountMessagesResponse countMessages(dev.tokencount.v1.CountMessagesRequest request) throws io.grpc.StatusException {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getCountMessagesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * CountMessagesStream counts a data set: one answer for each request, in their order. A request
+     * that can't be counted is answered with an error and the stream goes on. The server reads no
+     * faster than it counts, and a tenant's limits slow a stream down where they would refuse a call.
+     * </pre>
+     */
+    @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
+    public io.grpc.stub.BlockingClientCall<dev.tokencount.v1.CountMessagesStreamRequest, dev.tokencount.v1.CountMessagesStreamResponse>
+        countMessagesStream() {
+      return io.grpc.stub.ClientCalls.blockingBidiStreamingCall(
+          getChannel(), getCountMessagesStreamMethod(), getCallOptions());
     }
 
     /**
@@ -447,6 +517,7 @@ public final class TokenCounterServiceGrpc {
   private static final int METHODID_COUNT_MESSAGES = 0;
   private static final int METHODID_ESTIMATE_CONVERSATION = 1;
   private static final int METHODID_RECORD_ACTUAL = 2;
+  private static final int METHODID_COUNT_MESSAGES_STREAM = 3;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -487,6 +558,9 @@ public final class TokenCounterServiceGrpc {
     public io.grpc.stub.StreamObserver<Req> invoke(
         io.grpc.stub.StreamObserver<Resp> responseObserver) {
       switch (methodId) {
+        case METHODID_COUNT_MESSAGES_STREAM:
+          return (io.grpc.stub.StreamObserver<Req>) serviceImpl.countMessagesStream(
+              (io.grpc.stub.StreamObserver<dev.tokencount.v1.CountMessagesStreamResponse>) responseObserver);
         default:
           throw new AssertionError();
       }
@@ -502,6 +576,13 @@ public final class TokenCounterServiceGrpc {
               dev.tokencount.v1.CountMessagesRequest,
               dev.tokencount.v1.CountMessagesResponse>(
                 service, METHODID_COUNT_MESSAGES)))
+        .addMethod(
+          getCountMessagesStreamMethod(),
+          io.grpc.stub.ServerCalls.asyncBidiStreamingCall(
+            new MethodHandlers<
+              dev.tokencount.v1.CountMessagesStreamRequest,
+              dev.tokencount.v1.CountMessagesStreamResponse>(
+                service, METHODID_COUNT_MESSAGES_STREAM)))
         .addMethod(
           getEstimateConversationMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -565,6 +646,7 @@ public final class TokenCounterServiceGrpc {
           serviceDescriptor = result = io.grpc.ServiceDescriptor.newBuilder(SERVICE_NAME)
               .setSchemaDescriptor(new TokenCounterServiceFileDescriptorSupplier())
               .addMethod(getCountMessagesMethod())
+              .addMethod(getCountMessagesStreamMethod())
               .addMethod(getEstimateConversationMethod())
               .addMethod(getRecordActualMethod())
               .build();

@@ -37,6 +37,21 @@ public final class TokenCounterServiceOuterClass extends com.google.protobuf.Gen
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_tokencount_v1_CountMessagesResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_tokencount_v1_CountMessagesStreamRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_tokencount_v1_CountMessagesStreamRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_tokencount_v1_CountMessagesStreamResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_tokencount_v1_CountMessagesStreamResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_tokencount_v1_StreamError_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_tokencount_v1_StreamError_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_tokencount_v1_EstimateConversationRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -98,70 +113,83 @@ public final class TokenCounterServiceOuterClass extends com.google.protobuf.Gen
       " \001(\0132\036.tokencount.v1.ProviderRequestH\000\022\023" +
       "\n\013per_message\030\003 \001(\010B\010\n\006prompt\"<\n\025CountMe" +
       "ssagesResponse\022#\n\005count\030\001 \001(\0132\024.tokencou" +
-      "nt.v1.Count\"\256\001\n\033EstimateConversationRequ" +
-      "est\022&\n\005typed\030\001 \001(\0132\025.tokencount.v1.Promp" +
-      "tH\000\022:\n\020provider_request\030\002 \001(\0132\036.tokencou" +
-      "nt.v1.ProviderRequestH\000\022\014\n\004base\030\003 \001(\014\022\023\n" +
-      "\013per_message\030\004 \001(\010B\010\n\006prompt\"C\n\034Estimate" +
-      "ConversationResponse\022#\n\005count\030\001 \001(\0132\024.to" +
-      "kencount.v1.Count\"\242\002\n\023RecordActualReques" +
-      "t\022&\n\005typed\030\001 \001(\0132\025.tokencount.v1.PromptH" +
-      "\000\022:\n\020provider_request\030\002 \001(\0132\036.tokencount" +
-      ".v1.ProviderRequestH\000\022\014\n\004base\030\003 \001(\014\022%\n\006s" +
-      "tatus\030\004 \001(\0162\025.tokencount.v1.Status\022%\n\005us" +
-      "age\030\005 \001(\0132\024.tokencount.v1.UsageH\001\022\024\n\nusa" +
-      "ge_json\030\006 \001(\014H\001\022#\n\005reply\030\007 \001(\0132\024.tokenco" +
-      "unt.v1.ReplyB\010\n\006promptB\006\n\004bill\"\273\001\n\024Recor" +
-      "dActualResponse\022\025\n\rbilled_tokens\030\001 \001(\r\022\030" +
-      "\n\020estimated_tokens\030\002 \001(\r\022\r\n\005error\030\003 \001(\001\022" +
-      "\024\n\014within_bound\030\004 \001(\010\022\017\n\007learned\030\005 \001(\010\022\022" +
-      "\n\nprefix_key\030\006 \001(\014\022(\n\010warnings\030\007 \003(\0132\026.t" +
-      "okencount.v1.Warning\"\305\003\n\005Count\022\016\n\006tokens" +
-      "\030\001 \001(\r\022\023\n\013upper_bound\030\002 \001(\r\022\024\n\014known_tok" +
-      "ens\030\003 \001(\r\022\030\n\020estimated_tokens\030\004 \001(\r\022\024\n\014n" +
-      "ew_messages\030\005 \001(\r\022%\n\006source\030\006 \001(\0162\025.toke" +
-      "ncount.v1.Source\022\020\n\010encoding\030\007 \001(\t\022\017\n\007pr" +
-      "ofile\030\010 \001(\t\022\022\n\nprefix_key\030\t \001(\014\022-\n\010messa" +
-      "ges\030\n \003(\0132\033.tokencount.v1.MessageCount\022+" +
-      "\n\tbreakdown\030\013 \001(\0132\030.tokencount.v1.Breakd" +
-      "own\022\026\n\016context_window\030\014 \001(\r\022\024\n\014context_u" +
-      "sed\030\r \001(\001\022(\n\010warnings\030\016 \003(\0132\026.tokencount" +
-      ".v1.Warning\022\024\n\014weakest_part\030\017 \001(\t\022)\n\010acc" +
-      "uracy\030\020 \001(\0132\027.tokencount.v1.Accuracy\"V\n\010" +
-      "Accuracy\022\014\n\004rows\030\001 \001(\r\022\023\n\013exact_share\030\002 " +
-      "\001(\001\022\024\n\014median_error\030\003 \001(\001\022\021\n\tp95_error\030\004" +
-      " \001(\001\"3\n\014MessageCount\022\016\n\006tokens\030\001 \001(\r\022\023\n\013" +
-      "upper_bound\030\002 \001(\r\"\302\001\n\tBreakdown\022\016\n\006syste" +
-      "m\030\001 \001(\r\022\r\n\005tools\030\002 \001(\r\022\027\n\017response_schem" +
-      "a\030\003 \001(\r\022\014\n\004user\030\004 \001(\r\022\021\n\tassistant\030\005 \001(\r" +
-      "\022\022\n\ntool_calls\030\006 \001(\r\022\024\n\014tool_results\030\007 \001" +
-      "(\r\022\021\n\treasoning\030\010 \001(\r\022\r\n\005media\030\t \001(\r\022\020\n\010" +
-      "overhead\030\n \001(\r\"7\n\007Warning\022\014\n\004code\030\001 \001(\t\022" +
-      "\017\n\007message\030\002 \001(\t\022\r\n\005field\030\003 \001(\t*\204\001\n\006Sour" +
-      "ce\022\026\n\022SOURCE_UNSPECIFIED\020\000\022\020\n\014SOURCE_EXA" +
-      "CT\020\001\022\020\n\014SOURCE_DELTA\020\002\022\021\n\rSOURCE_SHARES\020" +
-      "\003\022\024\n\020SOURCE_ESTIMATED\020\004\022\025\n\021SOURCE_CHARAC" +
-      "TERS\020\005*\203\003\n\013ErrorReason\022\034\n\030ERROR_REASON_U" +
-      "NSPECIFIED\020\000\022\"\n\036ERROR_REASON_MALFORMED_R" +
-      "EQUEST\020\001\022\036\n\032ERROR_REASON_MISSING_FIELD\020\002" +
-      "\022\036\n\032ERROR_REASON_INVALID_FIELD\020\003\022\035\n\031ERRO" +
-      "R_REASON_INVALID_JSON\020\004\022\036\n\032ERROR_REASON_" +
-      "INVALID_USAGE\020\005\022\037\n\033ERROR_REASON_PREFIX_U" +
-      "NKNOWN\020\006\022\032\n\026ERROR_REASON_TOO_LARGE\020\007\022\033\n\027" +
-      "ERROR_REASON_OVERLOADED\020\010\022\032\n\026ERROR_REASO" +
-      "N_CANCELLED\020\t\022\"\n\036ERROR_REASON_STORE_UNAV" +
-      "AILABLE\020\n\022\031\n\025ERROR_REASON_INTERNAL\020\0132\273\002\n" +
-      "\023TokenCounterService\022Z\n\rCountMessages\022#." +
-      "tokencount.v1.CountMessagesRequest\032$.tok" +
-      "encount.v1.CountMessagesResponse\022o\n\024Esti" +
-      "mateConversation\022*.tokencount.v1.Estimat" +
-      "eConversationRequest\032+.tokencount.v1.Est" +
-      "imateConversationResponse\022W\n\014RecordActua" +
-      "l\022\".tokencount.v1.RecordActualRequest\032#." +
-      "tokencount.v1.RecordActualResponseB\\\n\021de" +
-      "v.tokencount.v1P\001ZEgithub.com/tokencount" +
-      "/tokencount/clients/go/tokencountv1;toke" +
-      "ncountv1b\006proto3"
+      "nt.v1.Count\"e\n\032CountMessagesStreamReques" +
+      "t\022\n\n\002id\030\001 \001(\t\022;\n\016count_messages\030\002 \001(\0132#." +
+      "tokencount.v1.CountMessagesRequest\"\207\001\n\033C" +
+      "ountMessagesStreamResponse\022\n\n\002id\030\001 \001(\t\022%" +
+      "\n\005count\030\002 \001(\0132\024.tokencount.v1.CountH\000\022+\n" +
+      "\005error\030\003 \001(\0132\032.tokencount.v1.StreamError" +
+      "H\000B\010\n\006result\"g\n\013StreamError\022\014\n\004code\030\001 \001(" +
+      "\005\022*\n\006reason\030\002 \001(\0162\032.tokencount.v1.ErrorR" +
+      "eason\022\017\n\007message\030\003 \001(\t\022\r\n\005field\030\004 \001(\t\"\256\001" +
+      "\n\033EstimateConversationRequest\022&\n\005typed\030\001" +
+      " \001(\0132\025.tokencount.v1.PromptH\000\022:\n\020provide" +
+      "r_request\030\002 \001(\0132\036.tokencount.v1.Provider" +
+      "RequestH\000\022\014\n\004base\030\003 \001(\014\022\023\n\013per_message\030\004" +
+      " \001(\010B\010\n\006prompt\"C\n\034EstimateConversationRe" +
+      "sponse\022#\n\005count\030\001 \001(\0132\024.tokencount.v1.Co" +
+      "unt\"\242\002\n\023RecordActualRequest\022&\n\005typed\030\001 \001" +
+      "(\0132\025.tokencount.v1.PromptH\000\022:\n\020provider_" +
+      "request\030\002 \001(\0132\036.tokencount.v1.ProviderRe" +
+      "questH\000\022\014\n\004base\030\003 \001(\014\022%\n\006status\030\004 \001(\0162\025." +
+      "tokencount.v1.Status\022%\n\005usage\030\005 \001(\0132\024.to" +
+      "kencount.v1.UsageH\001\022\024\n\nusage_json\030\006 \001(\014H" +
+      "\001\022#\n\005reply\030\007 \001(\0132\024.tokencount.v1.ReplyB\010" +
+      "\n\006promptB\006\n\004bill\"\273\001\n\024RecordActualRespons" +
+      "e\022\025\n\rbilled_tokens\030\001 \001(\r\022\030\n\020estimated_to" +
+      "kens\030\002 \001(\r\022\r\n\005error\030\003 \001(\001\022\024\n\014within_boun" +
+      "d\030\004 \001(\010\022\017\n\007learned\030\005 \001(\010\022\022\n\nprefix_key\030\006" +
+      " \001(\014\022(\n\010warnings\030\007 \003(\0132\026.tokencount.v1.W" +
+      "arning\"\305\003\n\005Count\022\016\n\006tokens\030\001 \001(\r\022\023\n\013uppe" +
+      "r_bound\030\002 \001(\r\022\024\n\014known_tokens\030\003 \001(\r\022\030\n\020e" +
+      "stimated_tokens\030\004 \001(\r\022\024\n\014new_messages\030\005 " +
+      "\001(\r\022%\n\006source\030\006 \001(\0162\025.tokencount.v1.Sour" +
+      "ce\022\020\n\010encoding\030\007 \001(\t\022\017\n\007profile\030\010 \001(\t\022\022\n" +
+      "\nprefix_key\030\t \001(\014\022-\n\010messages\030\n \003(\0132\033.to" +
+      "kencount.v1.MessageCount\022+\n\tbreakdown\030\013 " +
+      "\001(\0132\030.tokencount.v1.Breakdown\022\026\n\016context" +
+      "_window\030\014 \001(\r\022\024\n\014context_used\030\r \001(\001\022(\n\010w" +
+      "arnings\030\016 \003(\0132\026.tokencount.v1.Warning\022\024\n" +
+      "\014weakest_part\030\017 \001(\t\022)\n\010accuracy\030\020 \001(\0132\027." +
+      "tokencount.v1.Accuracy\"V\n\010Accuracy\022\014\n\004ro" +
+      "ws\030\001 \001(\r\022\023\n\013exact_share\030\002 \001(\001\022\024\n\014median_" +
+      "error\030\003 \001(\001\022\021\n\tp95_error\030\004 \001(\001\"3\n\014Messag" +
+      "eCount\022\016\n\006tokens\030\001 \001(\r\022\023\n\013upper_bound\030\002 " +
+      "\001(\r\"\302\001\n\tBreakdown\022\016\n\006system\030\001 \001(\r\022\r\n\005too" +
+      "ls\030\002 \001(\r\022\027\n\017response_schema\030\003 \001(\r\022\014\n\004use" +
+      "r\030\004 \001(\r\022\021\n\tassistant\030\005 \001(\r\022\022\n\ntool_calls" +
+      "\030\006 \001(\r\022\024\n\014tool_results\030\007 \001(\r\022\021\n\treasonin" +
+      "g\030\010 \001(\r\022\r\n\005media\030\t \001(\r\022\020\n\010overhead\030\n \001(\r" +
+      "\"7\n\007Warning\022\014\n\004code\030\001 \001(\t\022\017\n\007message\030\002 \001" +
+      "(\t\022\r\n\005field\030\003 \001(\t*\204\001\n\006Source\022\026\n\022SOURCE_U" +
+      "NSPECIFIED\020\000\022\020\n\014SOURCE_EXACT\020\001\022\020\n\014SOURCE" +
+      "_DELTA\020\002\022\021\n\rSOURCE_SHARES\020\003\022\024\n\020SOURCE_ES" +
+      "TIMATED\020\004\022\025\n\021SOURCE_CHARACTERS\020\005*\306\003\n\013Err" +
+      "orReason\022\034\n\030ERROR_REASON_UNSPECIFIED\020\000\022\"" +
+      "\n\036ERROR_REASON_MALFORMED_REQUEST\020\001\022\036\n\032ER" +
+      "ROR_REASON_MISSING_FIELD\020\002\022\036\n\032ERROR_REAS" +
+      "ON_INVALID_FIELD\020\003\022\035\n\031ERROR_REASON_INVAL" +
+      "ID_JSON\020\004\022\036\n\032ERROR_REASON_INVALID_USAGE\020" +
+      "\005\022\037\n\033ERROR_REASON_PREFIX_UNKNOWN\020\006\022\032\n\026ER" +
+      "ROR_REASON_TOO_LARGE\020\007\022\033\n\027ERROR_REASON_O" +
+      "VERLOADED\020\010\022\032\n\026ERROR_REASON_CANCELLED\020\t\022" +
+      "\"\n\036ERROR_REASON_STORE_UNAVAILABLE\020\n\022\031\n\025E" +
+      "RROR_REASON_INTERNAL\020\013\022 \n\034ERROR_REASON_U" +
+      "NAUTHENTICATED\020\014\022\037\n\033ERROR_REASON_QUOTA_E" +
+      "XCEEDED\020\r2\255\003\n\023TokenCounterService\022Z\n\rCou" +
+      "ntMessages\022#.tokencount.v1.CountMessages" +
+      "Request\032$.tokencount.v1.CountMessagesRes" +
+      "ponse\022p\n\023CountMessagesStream\022).tokencoun" +
+      "t.v1.CountMessagesStreamRequest\032*.tokenc" +
+      "ount.v1.CountMessagesStreamResponse(\0010\001\022" +
+      "o\n\024EstimateConversation\022*.tokencount.v1." +
+      "EstimateConversationRequest\032+.tokencount" +
+      ".v1.EstimateConversationResponse\022W\n\014Reco" +
+      "rdActual\022\".tokencount.v1.RecordActualReq" +
+      "uest\032#.tokencount.v1.RecordActualRespons" +
+      "eB\\\n\021dev.tokencount.v1P\001ZEgithub.com/tok" +
+      "encount/tokencount/clients/go/tokencount" +
+      "v1;tokencountv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -181,56 +209,74 @@ public final class TokenCounterServiceOuterClass extends com.google.protobuf.Gen
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_CountMessagesResponse_descriptor,
         new java.lang.String[] { "Count", });
-    internal_static_tokencount_v1_EstimateConversationRequest_descriptor =
+    internal_static_tokencount_v1_CountMessagesStreamRequest_descriptor =
       getDescriptor().getMessageType(2);
+    internal_static_tokencount_v1_CountMessagesStreamRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_tokencount_v1_CountMessagesStreamRequest_descriptor,
+        new java.lang.String[] { "Id", "CountMessages", });
+    internal_static_tokencount_v1_CountMessagesStreamResponse_descriptor =
+      getDescriptor().getMessageType(3);
+    internal_static_tokencount_v1_CountMessagesStreamResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_tokencount_v1_CountMessagesStreamResponse_descriptor,
+        new java.lang.String[] { "Id", "Count", "Error", "Result", });
+    internal_static_tokencount_v1_StreamError_descriptor =
+      getDescriptor().getMessageType(4);
+    internal_static_tokencount_v1_StreamError_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_tokencount_v1_StreamError_descriptor,
+        new java.lang.String[] { "Code", "Reason", "Message", "Field", });
+    internal_static_tokencount_v1_EstimateConversationRequest_descriptor =
+      getDescriptor().getMessageType(5);
     internal_static_tokencount_v1_EstimateConversationRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_EstimateConversationRequest_descriptor,
         new java.lang.String[] { "Typed", "ProviderRequest", "Base", "PerMessage", "Prompt", });
     internal_static_tokencount_v1_EstimateConversationResponse_descriptor =
-      getDescriptor().getMessageType(3);
+      getDescriptor().getMessageType(6);
     internal_static_tokencount_v1_EstimateConversationResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_EstimateConversationResponse_descriptor,
         new java.lang.String[] { "Count", });
     internal_static_tokencount_v1_RecordActualRequest_descriptor =
-      getDescriptor().getMessageType(4);
+      getDescriptor().getMessageType(7);
     internal_static_tokencount_v1_RecordActualRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_RecordActualRequest_descriptor,
         new java.lang.String[] { "Typed", "ProviderRequest", "Base", "Status", "Usage", "UsageJson", "Reply", "Prompt", "Bill", });
     internal_static_tokencount_v1_RecordActualResponse_descriptor =
-      getDescriptor().getMessageType(5);
+      getDescriptor().getMessageType(8);
     internal_static_tokencount_v1_RecordActualResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_RecordActualResponse_descriptor,
         new java.lang.String[] { "BilledTokens", "EstimatedTokens", "Error", "WithinBound", "Learned", "PrefixKey", "Warnings", });
     internal_static_tokencount_v1_Count_descriptor =
-      getDescriptor().getMessageType(6);
+      getDescriptor().getMessageType(9);
     internal_static_tokencount_v1_Count_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_Count_descriptor,
         new java.lang.String[] { "Tokens", "UpperBound", "KnownTokens", "EstimatedTokens", "NewMessages", "Source", "Encoding", "Profile", "PrefixKey", "Messages", "Breakdown", "ContextWindow", "ContextUsed", "Warnings", "WeakestPart", "Accuracy", });
     internal_static_tokencount_v1_Accuracy_descriptor =
-      getDescriptor().getMessageType(7);
+      getDescriptor().getMessageType(10);
     internal_static_tokencount_v1_Accuracy_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_Accuracy_descriptor,
         new java.lang.String[] { "Rows", "ExactShare", "MedianError", "P95Error", });
     internal_static_tokencount_v1_MessageCount_descriptor =
-      getDescriptor().getMessageType(8);
+      getDescriptor().getMessageType(11);
     internal_static_tokencount_v1_MessageCount_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_MessageCount_descriptor,
         new java.lang.String[] { "Tokens", "UpperBound", });
     internal_static_tokencount_v1_Breakdown_descriptor =
-      getDescriptor().getMessageType(9);
+      getDescriptor().getMessageType(12);
     internal_static_tokencount_v1_Breakdown_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_Breakdown_descriptor,
         new java.lang.String[] { "System", "Tools", "ResponseSchema", "User", "Assistant", "ToolCalls", "ToolResults", "Reasoning", "Media", "Overhead", });
     internal_static_tokencount_v1_Warning_descriptor =
-      getDescriptor().getMessageType(10);
+      getDescriptor().getMessageType(13);
     internal_static_tokencount_v1_Warning_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_tokencount_v1_Warning_descriptor,

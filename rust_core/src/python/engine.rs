@@ -1,37 +1,30 @@
-//! The Python boundary: `tokencountd._core`. The only file that names pyo3.
+//! `_core.Engine`: counts, estimates and remembers, over bytes.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use bytes::Bytes;
 use parking_lot::RwLock;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+
+use super::metrics::Metric;
+use super::{deadline, status_error};
 
 use crate::bpe::Encoding;
 use crate::bulk::{self, Defaults};
 use crate::conversation::Format;
-use crate::engine::{Call, Engine as Core};
-use crate::metrics::Snapshot;
+use crate::engine::{Call, Engine as Core, Rpc};
 use crate::profile::Profiles;
 use crate::secret;
-use crate::status::Status;
 use crate::store::{DiskStore, MemoryStore, Store, StoreError, StoreOptions};
 use crate::vocabulary;
 
-create_exception!(_core, StatusError, PyException, "A call failed.");
-
-/// Attributes, value and buckets of a metric's point.
-type Point<'py> = (Bound<'py, PyDict>, f64, Vec<u64>);
-
-/// One of the engine's three RPCs.
-type Rpc = fn(&Core, &[u8], &Call<'_>) -> Result<Vec<u8>, Status>;
-
 /// Counts, estimates and remembers.
 #[pyclass(frozen)]
-struct Engine {
+pub struct Engine {
     // Taken out by `close`.
     core: RwLock<Option<Arc<Core>>>,
 }
@@ -72,7 +65,7 @@ impl Engine {
         tenant: &str,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.call(Core::count_messages, request, tenant, timeout)
+        self.call(Rpc::CountMessages, request, tenant, timeout)
     }
 
     #[pyo3(signature = (request, tenant="", timeout=None))]
@@ -82,7 +75,7 @@ impl Engine {
         tenant: &str,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.call(Core::estimate_conversation, request, tenant, timeout)
+        self.call(Rpc::EstimateConversation, request, tenant, timeout)
     }
 
     #[pyo3(signature = (request, tenant="", timeout=None))]
@@ -92,7 +85,7 @@ impl Engine {
         tenant: &str,
         timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.call(Core::record_actual, request, tenant, timeout)
+        self.call(Rpc::RecordActual, request, tenant, timeout)
     }
 
     fn count_lines<'py>(
@@ -144,6 +137,16 @@ impl Engine {
         vocabulary::names()
     }
 
+    /// Calls `hook` with the method and the request's size at the start of each call's work; when
+    /// it raises, the work panics. For tests of what can't be had otherwise.
+    fn set_hook(&self, hook: Py<PyAny>) -> PyResult<()> {
+        self.core()?.set_hook(Box::new(move |rpc, size| {
+            let called = Python::attach(|py| hook.call1(py, (rpc.name(), size)).map(drop));
+            called.expect("the hook of a test has not raised");
+        }));
+        Ok(())
+    }
+
     fn metrics(&self) -> PyResult<Vec<Metric>> {
         Ok(self.core()?.metrics().into_iter().map(Metric).collect())
     }
@@ -161,7 +164,8 @@ impl Engine {
 }
 
 impl Engine {
-    fn core(&self) -> PyResult<Arc<Core>> {
+    /// The open engine. Raises `RuntimeError` after `close`.
+    pub fn core(&self) -> PyResult<Arc<Core>> {
         let core = self.core.read().clone();
         core.ok_or_else(|| PyRuntimeError::new_err("the engine is closed"))
     }
@@ -175,57 +179,11 @@ impl Engine {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let py = request.py();
         let core = self.core()?;
-        let timeout = timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)));
-        // A timeout beyond what a clock can hold is none.
-        let deadline =
-            timeout.and_then(Result::ok).and_then(|wait| Instant::now().checked_add(wait));
-        let bytes = request.as_bytes();
-        let answer = py.detach(|| rpc(&core, bytes, &Call { tenant, deadline, cancelled: None }));
+        let deadline = deadline(timeout);
+        let bytes = Bytes::copy_from_slice(request.as_bytes());
+        let answer =
+            py.detach(|| core.answer(rpc, bytes, &Call { tenant, deadline, cancelled: None }));
         answer.map(|answer| PyBytes::new(py, &answer)).map_err(|status| status_error(py, &status))
-    }
-}
-
-/// One instrument and its points.
-#[pyclass(frozen)]
-struct Metric(Snapshot);
-
-#[pymethods]
-impl Metric {
-    #[getter]
-    const fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    #[getter]
-    const fn description(&self) -> &'static str {
-        self.0.description
-    }
-
-    #[getter]
-    const fn unit(&self) -> &'static str {
-        self.0.unit
-    }
-
-    #[getter]
-    const fn kind(&self) -> &'static str {
-        self.0.kind
-    }
-
-    #[getter]
-    fn boundaries(&self) -> Vec<f64> {
-        self.0.boundaries.to_vec()
-    }
-
-    #[getter]
-    fn points<'py>(&self, py: Python<'py>) -> PyResult<Vec<Point<'py>>> {
-        let points = self.0.points.iter().map(|point| {
-            let attributes = PyDict::new(py);
-            for (name, value) in &point.attributes {
-                attributes.set_item(name, value)?;
-            }
-            Ok((attributes, point.value, point.buckets.clone()))
-        });
-        points.collect()
     }
 }
 
@@ -245,40 +203,4 @@ fn open(
     let store = DiskStore::open(directory, options).map_err(|error: StoreError| failed(&error))?;
     let key = key.map_or_else(|| secret::kept_in(directory), Ok).map_err(|error| failed(&error))?;
     Ok((Arc::new(store), key))
-}
-
-fn status_error(py: Python<'_>, status: &Status) -> PyErr {
-    let error = StatusError::new_err(status.to_string());
-    let value = error.value(py);
-    let details = PyBytes::new(py, &status.details());
-    let set = || -> PyResult<()> {
-        value.setattr("code", status.code as i32)?;
-        value.setattr("reason", status.reason_name())?;
-        value.setattr("field", &status.field)?;
-        value.setattr("details", details)
-    };
-    set().err().unwrap_or(error)
-}
-
-#[pyfunction]
-const fn protocol_version() -> &'static str {
-    "tokencount.v1"
-}
-
-/// A panic's message may quote a prompt: only the place is reported.
-fn hush_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        if let Some(place) = panic.location() {
-            eprintln!("tokencountd: a defect at {}:{}", place.file(), place.line());
-        }
-    }));
-}
-
-#[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    hush_panics();
-    module.add_class::<Engine>()?;
-    module.add_class::<Metric>()?;
-    module.add("StatusError", module.py().get_type::<StatusError>())?;
-    module.add_function(wrap_pyfunction!(protocol_version, module)?)
 }

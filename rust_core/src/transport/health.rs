@@ -1,0 +1,64 @@
+//! `grpc.health.v1` of a server that serves from its start until it drains.
+//!
+//! tonic's own leaves a `Watch` open when the server drains, which would hold every shutdown for
+//! the whole grace period. This one ends its watches with the last status.
+
+use std::pin::Pin;
+
+use tokio::sync::watch;
+use tokio_stream::wrappers::WatchStream;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Request, Response, Status};
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse, health_server};
+
+/// The services whose health is known; the empty name is the server as a whole.
+const SERVICES: [&str; 2] = ["", "tokencount.v1.TokenCounterService"];
+
+/// The health of the server.
+pub struct Health {
+    draining: watch::Receiver<bool>,
+}
+
+impl Health {
+    /// Serving until it is draining.
+    pub const fn new(draining: watch::Receiver<bool>) -> Self {
+        Self { draining }
+    }
+}
+
+#[tonic::async_trait]
+impl health_server::Health for Health {
+    type WatchStream = Pin<Box<dyn Stream<Item = Result<HealthCheckResponse, Status>> + Send>>;
+
+    async fn check(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<HealthCheckResponse>, Status> {
+        if !SERVICES.contains(&request.get_ref().service.as_str()) {
+            return Err(Status::not_found("unknown service"));
+        }
+        Ok(Response::new(response(&request.get_ref().service, *self.draining.borrow())))
+    }
+
+    async fn watch(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        let service = request.into_inner().service;
+        let mut ended = false;
+        let statuses = WatchStream::new(self.draining.clone())
+            .take_while(move |draining| !std::mem::replace(&mut ended, *draining))
+            .map(move |draining| Ok(response(&service, draining)));
+        Ok(Response::new(Box::pin(statuses)))
+    }
+}
+
+fn response(service: &str, draining: bool) -> HealthCheckResponse {
+    let status = match draining {
+        _ if !SERVICES.contains(&service) => ServingStatus::ServiceUnknown,
+        true => ServingStatus::NotServing,
+        false => ServingStatus::Serving,
+    };
+    HealthCheckResponse { status: status.into() }
+}

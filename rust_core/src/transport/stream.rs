@@ -1,0 +1,119 @@
+//! `CountMessagesStream`: many requests and as many answers, in order, no faster than they count.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use tokio_stream::Stream;
+use tonic::body::Body;
+use tonic::codec::Streaming;
+use tonic::{Code, Status};
+
+use super::unary::{answer, header, next, receive, tenant};
+use super::{Shared, message};
+use crate::engine::Rpc;
+use crate::service::{Pass, Tenant};
+use crate::status::Status as Refusal;
+
+/// Requests of one stream that are counted at one time. With more, a stream that has a server to
+/// itself gets no faster; with less, threads wait for the network.
+const AT_ONCE: usize = 16;
+/// How long a request that is over a limit waits at most before it tries again.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+const RPC: Rpc = Rpc::CountMessagesStream;
+
+/// Answers the call.
+pub async fn serve(
+    shared: Arc<Shared>,
+    identity: Option<Arc<str>>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let opened = || {
+        let deadline = message::deadline(&parts.headers)?;
+        let tenant = tenant(&shared, identity.as_deref(), &parts.headers)?;
+        let requests = receive(&shared, &parts.headers, body)?;
+        Ok::<_, Status>((deadline, tenant, requests))
+    };
+    let span = shared.service.spans.begin(RPC, header(&parts.headers, "traceparent"));
+    match opened() {
+        Ok((deadline, tenant, requests)) => {
+            // The span ends with the headers: how long a stream lasts is up to its caller.
+            shared.service.spans.end(span, Code::Ok as i32);
+            let compression = message::accepted(&parts.headers);
+            message::response(answers(shared, tenant, requests, deadline), compression)
+        }
+        Err(status) => {
+            shared.service.spans.end(span, status.code() as i32);
+            status.into_http()
+        }
+    }
+}
+
+/// The answers, in the order of the requests. Nothing is read that couldn't be counted: what is
+/// sent faster waits in the caller.
+fn answers(
+    shared: Arc<Shared>,
+    tenant: Arc<Tenant>,
+    requests: Streaming<Bytes>,
+    deadline: Option<Instant>,
+) -> impl Stream<Item = Result<Vec<u8>, Status>> + Send + 'static {
+    let reader = shared.clone();
+    let requests = futures_util::stream::try_unfold(requests, move |mut requests| {
+        let shared = reader.clone();
+        async move { Ok(next(&shared, &mut requests).await?.map(|request| (request, requests))) }
+    });
+    let counts = requests.map(move |request| count(shared.clone(), tenant.clone(), request, deadline));
+    until_failure(counts.buffered(AT_ONCE))
+}
+
+/// Counts one request.
+fn count(
+    shared: Arc<Shared>,
+    tenant: Arc<Tenant>,
+    request: Result<Bytes, Status>,
+    deadline: Option<Instant>,
+) -> impl Future<Output = Result<Vec<u8>, Status>> + Send {
+    async move {
+        let request = request?;
+        let pass = admitted(&shared, &tenant, request.len(), deadline).await?;
+        answer(&shared, pass, RPC, request, deadline).await
+    }
+}
+
+/// Waits until the request is let in. Limits slow a stream down; they don't end it.
+async fn admitted(
+    shared: &Shared,
+    tenant: &Arc<Tenant>,
+    size: usize,
+    deadline: Option<Instant>,
+) -> Result<Pass, Status> {
+    loop {
+        match shared.service.admit(tenant, size) {
+            Err(Refusal { retry_after: Some(after), .. }) => {
+                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    return Err(Status::deadline_exceeded("the deadline passed within a limit"));
+                }
+                tokio::time::sleep(after.min(PATIENCE)).await;
+            }
+            result => return result.map_err(|e| message::status(&e)),
+        }
+    }
+}
+
+/// The stream up to its first failure, which ends it.
+fn until_failure<S>(answers: S) -> impl Stream<Item = Result<Vec<u8>, Status>> + Send + 'static
+where
+    S: Stream<Item = Result<Vec<u8>, Status>> + Send + 'static,
+{
+    let mut failed = false;
+    answers.take_while(move |answer| {
+        let go_on = !std::mem::replace(&mut failed, answer.is_err());
+        std::future::ready(go_on)
+    })
+}
