@@ -105,9 +105,7 @@ class Service:
     def set_tokens(self, tokens: Sequence[tuple[str, str, bytes, float | None]]) -> None:
         """Knows these tokens from now on: tenant, id, SHA-256 of the secret, expiry (Unix time)."""
 
-    def admit(
-        self, size: int, authorization: bytes | None = None, certificate: bytes | None = None
-    ) -> Pass:
+    def admit(self, size: int, authorization: bytes | None = None, certificate: bytes | None = None) -> Pass:
         """Lets a request of `size` bytes in. `certificate` is PEM, and verified already.
 
         Raises `StatusError` if the caller is unknown or a limit is reached.

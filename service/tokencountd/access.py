@@ -66,7 +66,9 @@ def tokens(settings: Settings) -> list[Token]:
     if not settings.tokens:
         return []
     try:
-        rows: list[dict[str, Any]] = tomllib.loads(_read("--tokens", settings.tokens).decode()).get("token", [])
+        rows: list[dict[str, Any]] = tomllib.loads(_read("--tokens", settings.tokens).decode()).get(
+            "token", []
+        )
         read = [_token(row) for row in rows]
     except (ValueError, TypeError, AttributeError) as error:
         raise SettingsError(f"--tokens {settings.tokens}: {error}") from None
@@ -102,7 +104,8 @@ async def watch(
     settings: Settings, set_tokens: Callable[[list[Token]], None], set_tls: Callable[[Pem], None]
 ) -> None:
     """Gives on what the files hold when they change. A wrong file is logged, and what was read
-    before stays in use."""
+    before stays in use.
+    """
     paths = [settings.tokens, settings.tls_certificate, settings.tls_key, settings.tls_client_ca]
     files = [path for path in paths if path]
     seen = [_stamp(path) for path in files]

@@ -116,16 +116,16 @@ def _asynchronous(service: _core.Service, name: str, threads: Executor) -> Async
 
 
 async def _answer(
-    passed: _core.Pass, method: str, request: bytes, timeout: float | None, threads: Executor
+    passed: _core.Pass, method: str, request: bytes, seconds: float | None, threads: Executor
 ) -> bytes:
     """Answers an admitted request. It stays admitted until its thread is done, also if its caller leaves."""
     if len(request) <= INLINE_BYTES and not method.endswith(_WAITS):
         try:
-            return passed.answer(method, request, timeout)
+            return passed.answer(method, request, seconds)
         finally:
             passed.leave()
     try:
-        future = threads.submit(passed.answer, method, request, timeout)
+        future = threads.submit(passed.answer, method, request, seconds)
     except RuntimeError:
         passed.leave()
         raise
@@ -140,7 +140,8 @@ def _asynchronous_stream(service: _core.Service, threads: Executor) -> Any:
         caller = _caller(context)
         try:
             async for request in requests:
-                while (passed := _admit_or_wait(service, caller, request)) is None:
+                # A limit has no event to wait for.
+                while (passed := _admit_or_wait(service, caller, request)) is None:  # noqa: ASYNC110
                     await asyncio.sleep(_PATIENCE)
                 yield await _answer(passed, method, request, _timeout(context), threads)
         except _NOT_OURS:

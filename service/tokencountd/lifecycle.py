@@ -85,9 +85,7 @@ def _read(path: Path) -> bytes:
         raise StartError(f"can't read {path}: {error.strerror}") from error
 
 
-async def _run(
-    settings: Settings, engine: _core.Engine, service: _core.Service, telemetry: Telemetry
-) -> int:
+async def _run(settings: Settings, engine: _core.Engine, service: _core.Service, telemetry: Telemetry) -> int:
     """Serves until a signal comes. Returns how many calls were cut off."""
     stopped = _stop_signal()
     transport = _listen(settings, service)

@@ -136,12 +136,8 @@ class Settings:
     receive_timeout: float = _setting(
         60.0, units.duration, "TIME", "how long a request may take to arrive", shown="60s"
     )
-    tenant_concurrent_calls: int | None = _setting(
-        None, units.positive, "N", "calls in flight of one tenant"
-    )
-    tenant_calls_per_second: int | None = _setting(
-        None, units.positive, "N", "calls a second of one tenant"
-    )
+    tenant_concurrent_calls: int | None = _setting(None, units.positive, "N", "calls in flight of one tenant")
+    tenant_calls_per_second: int | None = _setting(None, units.positive, "N", "calls a second of one tenant")
     tenant_bytes_per_second: int | None = _setting(
         None, units.size, "SIZE", "bytes of requests a second of one tenant"
     )

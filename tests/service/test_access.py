@@ -1,7 +1,6 @@
 """Who may call, and as whom: tokens and certificates over the wire, for both transports."""
 
 import hashlib
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -78,9 +77,7 @@ def test_tokens(start: Start, tmp_path: Path, capsys: Any, transport: str) -> No
 
 
 @TRANSPORTS
-def test_tenants_see_nothing_of_each_other(
-    start: Start, tmp_path: Path, capsys: Any, transport: str
-) -> None:
+def test_tenants_see_nothing_of_each_other(start: Start, tmp_path: Path, capsys: Any, transport: str) -> None:
     file = tmp_path / "tokens.toml"
     ours, theirs = (new_token(file, capsys, tenant) for tenant in ("ours", "theirs"))
     also_ours = new_token(file, capsys, "ours")
@@ -134,10 +131,15 @@ class Certificates:
         for name, blob in (("cert.pem", issued.cert_chain_pems[0]), ("key.pem", issued.private_key_pem)):
             fresh = self.directory / f"{name}.new"
             blob.write_to_path(str(fresh))
-            os.replace(fresh, self.directory / name)
+            fresh.replace(self.directory / name)
 
     def flags(self, *, mutual: bool) -> list[str]:
-        paths = ["--tls-certificate", str(self.directory / "cert.pem"), "--tls-key", str(self.directory / "key.pem")]
+        paths = [
+            "--tls-certificate",
+            str(self.directory / "cert.pem"),
+            "--tls-key",
+            str(self.directory / "key.pem"),
+        ]
         return [*paths, "--tls-client-ca", str(self.directory / "clients.pem")] if mutual else paths
 
     def credentials(self, client: trustme.LeafCert | None = None) -> grpc.ChannelCredentials:

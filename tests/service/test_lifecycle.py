@@ -63,8 +63,12 @@ class InFlight:
         self._channel.close()
 
 
-def test_one_line_says_the_address(start: Start) -> None:
-    daemon = start()
+TRANSPORTS = pytest.mark.parametrize("transport", ["native", "grpcio"])
+
+
+@TRANSPORTS
+def test_one_line_says_the_address(start: Start, transport: str) -> None:
+    daemon = start("--transport", transport)
     assert not daemon.address.endswith(":0")
     assert daemon.stop() == 0
     assert daemon.process.stdout
@@ -72,9 +76,10 @@ def test_one_line_says_the_address(start: Start) -> None:
     assert [event["message"] for event in daemon.events()] == ["ready", "draining", "stopped"]
 
 
+@TRANSPORTS
 @pytest.mark.parametrize("service", ["", SERVICE])
-def test_health_turns_at_the_drain(start: Start, service: str) -> None:
-    daemon = start()
+def test_health_turns_at_the_drain(start: Start, service: str, transport: str) -> None:
+    daemon = start("--transport", transport)
     with daemon.channel() as channel:
         stub: Any = HealthStub(channel)
         assert stub.Check(health_pb2.HealthCheckRequest(service=service)).status == SERVING
@@ -93,8 +98,9 @@ def test_health_of_another_service(channel: grpc.Channel) -> None:
     assert next(iter(stub.Watch(request))).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
 
-def test_a_call_in_flight_finishes(start: Start, tmp_path: Path) -> None:
-    with InFlight(start, tmp_path) as call:
+@TRANSPORTS
+def test_a_call_in_flight_finishes(start: Start, tmp_path: Path, transport: str) -> None:
+    with InFlight(start, tmp_path, "--transport", transport) as call:
         call.daemon.process.terminate()
         assert call.daemon.event("draining")["calls"] == 1
         call.go()
@@ -102,8 +108,9 @@ def test_a_call_in_flight_finishes(start: Start, tmp_path: Path) -> None:
         assert call.daemon.wait() == 0
 
 
-def test_no_new_call_while_draining(start: Start, tmp_path: Path) -> None:
-    with InFlight(start, tmp_path) as call, call.daemon.channel() as channel:
+@TRANSPORTS
+def test_no_new_call_while_draining(start: Start, tmp_path: Path, transport: str) -> None:
+    with InFlight(start, tmp_path, "--transport", transport) as call, call.daemon.channel() as channel:
         call.daemon.process.terminate()
         call.daemon.event("draining")
         error, _ = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small(), timeout=PATIENCE))
@@ -112,8 +119,9 @@ def test_no_new_call_while_draining(start: Start, tmp_path: Path) -> None:
         assert call.daemon.wait() == 0
 
 
-def test_a_call_above_the_grace_period_is_cut_off(start: Start, tmp_path: Path) -> None:
-    with InFlight(start, tmp_path, "--grace-period", "10ms") as call:
+@TRANSPORTS
+def test_a_call_above_the_grace_period_is_cut_off(start: Start, tmp_path: Path, transport: str) -> None:
+    with InFlight(start, tmp_path, "--grace-period", "10ms", "--transport", transport) as call:
         call.daemon.process.terminate()
         assert isinstance(call.answer.exception(), grpc.RpcError)
         assert call.daemon.wait() == 1
@@ -129,8 +137,9 @@ def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path, second: sign
         assert call.daemon.wait() == 128 + second
 
 
-def test_overload_says_when_to_come_back(start: Start, tmp_path: Path) -> None:
-    flags = ("--max-concurrent-calls", "1", "--prometheus-listen", "127.0.0.1:0")
+@TRANSPORTS
+def test_overload_says_when_to_come_back(start: Start, tmp_path: Path, transport: str) -> None:
+    flags = ("--transport", transport, "--max-concurrent-calls", "1", "--prometheus-listen", "127.0.0.1:0")
     with InFlight(start, tmp_path, *flags) as call:
         page = call.daemon.event("metrics page")["address"]
         error, details = error_of(lambda: call.stub.CountMessages(small()))
@@ -141,7 +150,8 @@ def test_overload_says_when_to_come_back(start: Start, tmp_path: Path) -> None:
         call.go()
         assert call.answer.result().count.tokens
         assert call.stub.CountMessages(small()).count.tokens
-        assert scrape(page)["tokencount_server_rejected_calls_total"] == 1
+        rejected = 'tokencount_server_rejected_calls_total{tokencount_reason="server_calls"}'
+        assert scrape(page)[rejected] == 1
         assert scrape(page)["tokencount_server_active_calls"] == 0
 
 

@@ -85,7 +85,7 @@ def test_the_help_names_every_variable_and_default() -> None:
     text = " ".join(parser.format_help().split())
     for name in Settings.__dataclass_fields__:
         flag = "--" + name.replace("_", "-")
-        assert re.search(rf"{flag} \w+(:\w+)? .*?\(env: \w+, default: [^)]+\)", text), name
+        assert re.search(rf"{flag} \[?\w+(:\w+)?\]? .*?\(env: \w+, default: [^)]+\)", text), name
 
 
 def test_nothing_else_reads_the_environment() -> None:

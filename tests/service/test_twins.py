@@ -14,7 +14,11 @@ from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
 from tokencount.v1 import usage_pb2
 
-TOOL = {"name": "find", "description": "Finds.", "parameters": {"type": "object", "properties": {}}}
+TOOL: dict[str, Any] = {
+    "name": "find",
+    "description": "Finds.",
+    "parameters": {"type": "object", "properties": {}},
+}
 BODIES: list[tuple[str, "pb.Format.ValueType", str, Any]] = [
     (
         "openai_chat",
@@ -29,7 +33,7 @@ BODIES: list[tuple[str, "pb.Format.ValueType", str, Any]] = [
     ("openai_responses", pb.FORMAT_OPENAI_RESPONSES, "", {"model": "gpt-5", "input": "Hello"}),
     (
         "anthropic",
-        pb.FORMAT_ANTHROPIC_MESSAGES,
+        pb.FORMAT_ANTHROPIC,
         "",
         {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]},
     ),
@@ -54,9 +58,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[grpc.Chann
     secret = tmp_path_factory.mktemp("secret") / "secret"
     secret.write_text("the same for both")
     flags = ("--secret-file", str(secret), "--transport")
-    native, grpcio = (
-        Daemon(tmp_path_factory.mktemp(name), *flags, name) for name in ("native", "grpcio")
-    )
+    native, grpcio = (Daemon(tmp_path_factory.mktemp(name), *flags, name) for name in ("native", "grpcio"))
     with native.channel() as one, grpcio.channel() as other:
         yield one, other
     assert (native.stop(), grpcio.stop()) == (0, 0)
@@ -95,7 +97,9 @@ def test_odd_prompts(twins: tuple[grpc.Channel, grpc.Channel], row: Any) -> None
 def test_turns_of_every_format(twins: tuple[grpc.Channel, grpc.Channel], case: Any) -> None:
     """A prompt counted, estimated, recorded, and estimated again from the record."""
     _, format, model, body = case
-    given = {"provider_request": pb.ProviderRequest(format=format, model=model, body=json.dumps(body).encode())}
+    given = {
+        "provider_request": pb.ProviderRequest(format=format, model=model, body=json.dumps(body).encode())
+    }
     turn(twins, given)
 
 
@@ -108,7 +112,9 @@ def turn(twins: tuple[grpc.Channel, grpc.Channel], given: dict[str, Any]) -> Non
     counted = same(twins, "CountMessages", wire.CountMessagesRequest(per_message=True, **given))
     assert wire.CountMessagesResponse.FromString(counted).count.tokens > 0
     ask = wire.EstimateConversationRequest(**given)
-    key = wire.EstimateConversationResponse.FromString(same(twins, "EstimateConversation", ask)).count.prefix_key
+    key = wire.EstimateConversationResponse.FromString(
+        same(twins, "EstimateConversation", ask)
+    ).count.prefix_key
     record = wire.RecordActualRequest(
         base=key, status=usage_pb2.STATUS_SUCCEEDED, usage=usage_pb2.Usage(input_tokens=1234)
     )
@@ -122,5 +128,6 @@ def turn(twins: tuple[grpc.Channel, grpc.Channel], given: dict[str, Any]) -> Non
 
 
 def stream(channel: grpc.Channel, requests: list[wire.CountMessagesStreamRequest]) -> Iterator[bytes]:
-    call: Any = channel.stream_stream("/tokencount.v1.TokenCounterService/CountMessagesStream")
+    any_channel: Any = channel
+    call = any_channel.stream_stream("/tokencount.v1.TokenCounterService/CountMessagesStream")
     return call(iter([request.SerializeToString() for request in requests]), timeout=PATIENCE)

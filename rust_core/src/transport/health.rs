@@ -5,9 +5,8 @@
 
 use std::pin::Pin;
 
+use futures_util::stream::{self, Stream, StreamExt};
 use tokio::sync::watch;
-use tokio_stream::wrappers::WatchStream;
-use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse, health_server};
@@ -46,11 +45,16 @@ impl health_server::Health for Health {
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
         let service = request.into_inner().service;
-        let mut ended = false;
-        let statuses = WatchStream::new(self.draining.clone())
-            .take_while(move |draining| !std::mem::replace(&mut ended, *draining))
-            .map(move |draining| Ok(response(&service, draining)));
-        Ok(Response::new(Box::pin(statuses)))
+        let mut draining = self.draining.clone();
+        let ended = *draining.borrow();
+        let now = response(&service, ended);
+        let end = async move {
+            // Fails when the server is gone, which is as good as draining.
+            drop(draining.wait_for(|draining| *draining).await);
+            Ok(response(&service, true))
+        };
+        let end = stream::once(end).take(usize::from(!ended));
+        Ok(Response::new(Box::pin(stream::iter([Ok(now)]).chain(end))))
     }
 }
 

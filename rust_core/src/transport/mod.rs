@@ -51,7 +51,8 @@ pub struct Options {
 
 /// A server that is listening.
 pub struct Server {
-    runtime: Runtime,
+    // Taken out when the server is dropped.
+    runtime: Option<Runtime>,
     shared: Arc<Shared>,
     address: SocketAddr,
     connections: TaskTracker,
@@ -99,7 +100,7 @@ impl Server {
         let listener = runtime.block_on(async { tokio::net::TcpListener::from_std(listener) })?;
         let accepting = accept::accept(shared.clone(), listener, connections.clone());
         connections.spawn_on(accepting, runtime.handle());
-        Ok(Self { runtime, shared, address, connections, drain })
+        Ok(Self { runtime: Some(runtime), shared, address, connections, drain })
     }
 
     /// Where it listens.
@@ -124,10 +125,21 @@ impl Server {
     pub fn drain(&self, grace: Duration) -> usize {
         self.drain.send_replace(true);
         self.connections.close();
-        self.runtime.block_on(async {
+        if let Some(runtime) = &self.runtime {
             // The calls that are left are told by the return value.
-            drop(tokio::time::timeout(grace, self.connections.wait()).await);
-        });
+            drop(runtime.block_on(async {
+                tokio::time::timeout(grace, self.connections.wait()).await
+            }));
+        }
         self.shared.service.active()
+    }
+}
+
+impl Drop for Server {
+    /// Without waiting for counts whose callers are gone.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

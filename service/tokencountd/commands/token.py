@@ -38,9 +38,15 @@ def add(commands: "Subparsers") -> None:
         description=_ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("tenant", metavar="TENANT", help="whose calls it makes; tenants see nothing of each other")
-    parser.add_argument("--file", metavar="FILE", type=Path, required=True, help="file of tokens, made if missing")
-    parser.add_argument("--expires", metavar="TIME", help="how long it is good, such as 90d (default: for ever)")
+    parser.add_argument(
+        "tenant", metavar="TENANT", help="whose calls it makes; tenants see nothing of each other"
+    )
+    parser.add_argument(
+        "--file", metavar="FILE", type=Path, required=True, help="file of tokens, made if missing"
+    )
+    parser.add_argument(
+        "--expires", metavar="TIME", help="how long it is good, such as 90d (default: for ever)"
+    )
     parser.set_defaults(run=_run)
 
 

@@ -34,6 +34,11 @@ def start(settings: Settings, engine: _core.Engine, service: _core.Service) -> C
         readers.append(PrometheusReader(source, registry=registry, scope_info_enabled=False))
         stop_page = _page(settings.prometheus_listen, registry)
     provider = MeterProvider(metric_readers=readers, resource=ours, shutdown_on_exit=False)
+    # The SDK collects nothing, and so the engine's metrics neither, where it has no instrument.
+    info = provider.get_meter("tokencountd").create_gauge(
+        "tokencount.server.info", "1", "Version and transport of the server; always 1"
+    )
+    info.set(1, {"version": version("tokencountd"), "transport": settings.transport})
 
     def stop() -> None:
         provider.shutdown(timeout_millis=5_000)

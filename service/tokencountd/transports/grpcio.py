@@ -20,11 +20,11 @@ class Grpcio:
 
     def __init__(self, settings: Settings, service: _core.Service, tls: Pem | None) -> None:
         self._service = service
-        self._tls = tls
+        self._certificates: grpc.ServerCertificateConfiguration | None = None
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="tokencountd")
         self._health = Health(SERVICE)
         self._server = self._build(settings)
-        self.port = self._bind(settings.listen)
+        self.port = self._bind(settings.listen, tls)
 
     def _build(self, settings: Settings) -> "grpc.aio.Server":
         server = grpc.aio.server(options=_options(settings))
@@ -33,11 +33,11 @@ class Grpcio:
         reflection.add(server, (SERVICE, _HEALTH))
         return server
 
-    def _bind(self, listen: str) -> int:
+    def _bind(self, listen: str, tls: Pem | None) -> int:
         try:
-            if self._tls is None:
+            if tls is None:
                 return self._server.add_insecure_port(listen)
-            return self._server.add_secure_port(listen, self._credentials(self._tls))
+            return self._server.add_secure_port(listen, self._credentials(tls))
         except RuntimeError as error:
             raise OSError(str(error)) from error
 
@@ -45,12 +45,14 @@ class Grpcio:
         _, _, client_ca, required = tls
         if client_ca is not None and not required:
             # grpcio asks every client for a certificate or none.
-            raise SettingsError("--tls-client-ca beside --tokens or --allow-anonymous: needs --transport native")
+            raise SettingsError(
+                "--tls-client-ca beside --tokens or --allow-anonymous: needs --transport native"
+            )
+        certificates = self._certificates = _configuration(tls)
         # Asked for at every handshake, so that other certificates need no restart.
-        return grpc.dynamic_ssl_server_credentials(_configuration(tls), self._configuration, required)
-
-    def _configuration(self) -> grpc.ServerCertificateConfiguration | None:
-        return None if self._tls is None else _configuration(self._tls)
+        return grpc.dynamic_ssl_server_credentials(
+            certificates, lambda: self._certificates or certificates, required
+        )
 
     async def start(self) -> None:
         """Takes calls from now on."""
@@ -67,7 +69,7 @@ class Grpcio:
 
     def set_tls(self, tls: Pem) -> None:
         """Uses other certificates for connections from now on."""
-        self._tls = tls
+        self._certificates = _configuration(tls)
 
 
 def _configuration(tls: Pem) -> grpc.ServerCertificateConfiguration:
