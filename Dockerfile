@@ -1,7 +1,10 @@
 # The image of tokencountd: built from source, run without root or a writable root.
 #
 #   docker build -t tokencountd .
-#   docker run --read-only -p 50051:50051 -v tokencount:/var/lib/tokencount tokencountd
+#   docker run --read-only -p 127.0.0.1:50051:50051 -e TOKENCOUNTD_ALLOW_ANONYMOUS=true \
+#     -v tokencount:/var/lib/tokencount tokencountd
+#
+# Where others can reach the port, give it tokens or a client CA instead: see `tokencountd serve --help`.
 #
 # The base images are arguments, so that a build can pin digests or use a mirror.
 ARG BUILD_IMAGE=python:3.11-bookworm

@@ -127,9 +127,10 @@ impl Server {
         self.connections.close();
         if let Some(runtime) = &self.runtime {
             // The calls that are left are told by the return value.
-            drop(runtime.block_on(async {
-                tokio::time::timeout(grace, self.connections.wait()).await
-            }));
+            drop(
+                runtime
+                    .block_on(async { tokio::time::timeout(grace, self.connections.wait()).await }),
+            );
         }
         self.shared.service.active()
     }

@@ -68,7 +68,8 @@ fn answers(
         let shared = reader.clone();
         async move { Ok(next(&shared, &mut requests).await?.map(|request| (request, requests))) }
     });
-    let counts = requests.map(move |request| count(shared.clone(), tenant.clone(), request, deadline));
+    let counts =
+        requests.map(move |request| count(shared.clone(), tenant.clone(), request, deadline));
     until_failure(counts.buffered(AT_ONCE))
 }
 

@@ -13,8 +13,8 @@ use tonic::body::Body;
 use tonic::codec::Streaming;
 use tonic::{Code, Status};
 
-use super::message::{self, Raw, status};
 use super::Shared;
+use super::message::{self, Raw, status};
 use crate::engine::{Call, Rpc};
 use crate::service::{Caller, Pass, Tenant};
 use crate::status::Status as Refusal;
@@ -83,7 +83,10 @@ pub fn receive(
 }
 
 /// The next message. What tonic says of one that is too large carries no details.
-pub async fn next(shared: &Shared, messages: &mut Streaming<Bytes>) -> Result<Option<Bytes>, Status> {
+pub async fn next(
+    shared: &Shared,
+    messages: &mut Streaming<Bytes>,
+) -> Result<Option<Bytes>, Status> {
     messages.message().await.map_err(|error| match error.code() {
         Code::OutOfRange => status(&shared.service.too_large(None)),
         Code::ResourceExhausted if error.details().is_empty() => {

@@ -56,7 +56,8 @@ impl TestEngine {
             per_message: true,
         };
         let call = Call { tenant: turn.tenant, ..Call::default() };
-        let answer = self.0.answer(Rpc::EstimateConversation, request.encode_to_vec().into(), &call)?;
+        let answer =
+            self.0.answer(Rpc::EstimateConversation, request.encode_to_vec().into(), &call)?;
         let answer = wire::EstimateConversationResponse::decode(answer.as_slice());
         Ok(answer.expect("an answer decodes").count.expect("an answer has a count"))
     }
