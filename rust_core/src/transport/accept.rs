@@ -56,13 +56,11 @@ pub async fn accept(shared: Arc<Shared>, listener: TcpListener, connections: Tas
 }
 
 async fn usable(accepted: io::Result<(TcpStream, SocketAddr)>) -> Option<TcpStream> {
-    match accepted {
-        Ok((tcp, _)) => tcp.set_nodelay(true).ok().map(|()| tcp),
-        Err(_) => {
-            tokio::time::sleep(EXHAUSTED).await;
-            None
-        }
-    }
+    let Ok((tcp, _)) = accepted else {
+        tokio::time::sleep(EXHAUSTED).await;
+        return None;
+    };
+    tcp.set_nodelay(true).ok().map(|()| tcp)
 }
 
 /// A connection from its handshake to its end.

@@ -1,6 +1,5 @@
 //! `CountMessagesStream`: many requests and as many answers, in order, no faster than they count.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const RPC: Rpc = Rpc::CountMessagesStream;
 
 /// Answers the call.
-pub async fn serve(
+pub fn serve(
     shared: Arc<Shared>,
     identity: Option<Arc<str>>,
     request: Request<Incoming>,
@@ -74,17 +73,15 @@ fn answers(
 }
 
 /// Counts one request.
-fn count(
+async fn count(
     shared: Arc<Shared>,
     tenant: Arc<Tenant>,
     request: Result<Bytes, Status>,
     deadline: Option<Instant>,
-) -> impl Future<Output = Result<Vec<u8>, Status>> + Send {
-    async move {
-        let request = request?;
-        let pass = admitted(&shared, &tenant, request.len(), deadline).await?;
-        answer(&shared, pass, RPC, request, deadline).await
-    }
+) -> Result<Vec<u8>, Status> {
+    let request = request?;
+    let pass = admitted(&shared, &tenant, request.len(), deadline).await?;
+    answer(&shared, pass, RPC, request, deadline).await
 }
 
 /// Waits until the request is let in. Limits slow a stream down; they don't end it.
