@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Turn, assistant, engine, prompt, user};
+use common::{Turn, assistant, engine, engine_with_quota, prompt, user};
 use tokencount_core::wire::{Count, Message, Source};
 
 #[test]
@@ -183,6 +183,23 @@ fn tenants_never_see_each_others_prefixes() {
     unknown[0] ^= 1;
     let never = Turn::after(&unknown.into(), [user("Two")]).of("b");
     assert_eq!(engine.try_estimate(&never).unwrap_err(), error);
+}
+
+#[test]
+fn a_tenant_above_its_quota_forgets_its_own_prefixes_alone() {
+    let engine = engine_with_quota(Some(1 << 14));
+    let turn = |n: usize, tenant| {
+        Turn::full(prompt("gpt-4o", [user(&format!("Question {n}"))])).of(tenant)
+    };
+    engine.record(&turn(0, "a"), 1000, None);
+    engine.record(&turn(0, "b"), 1000, None);
+    for n in 1..200 {
+        engine.estimate(&turn(n, "b"));
+    }
+    assert_eq!(engine.estimate(&turn(0, "a")).source(), Source::Exact);
+    assert_eq!(engine.estimate(&turn(0, "b")).source(), Source::Estimated);
+    let newest = engine.estimate(&turn(199, "b")).prefix_key;
+    engine.estimate(&Turn::after(&newest, [user("Next")]).of("b"));
 }
 
 #[test]

@@ -31,6 +31,7 @@ class Engine:
         secret: bytes = b"",
         profiles: str | None = None,
         store_bytes: int = ...,
+        tenant_store_bytes: int | None = None,
         time_to_live: float = ...,
         cache_bytes: int = ...,
     ) -> None:
@@ -38,7 +39,8 @@ class Engine:
 
         `secret` keys the digests on disk; empty takes one that is kept in the data directory.
         `profiles` is the text of a TOML file that extends the profile table. `store_bytes` caps
-        the store, `time_to_live` (seconds) its records, `cache_bytes` the counts kept in memory.
+        the store, `tenant_store_bytes` one tenant's part of it (None: all of it), `time_to_live`
+        (seconds) its records, `cache_bytes` the counts kept in memory.
         Raises `ValueError` for a wrong table, `OSError` if the store can't be opened.
         """
 

@@ -54,6 +54,7 @@ def open_engine(settings: Settings) -> _core.Engine:
             secret=secret,
             profiles=profiles,
             store_bytes=settings.store_bytes,
+            tenant_store_bytes=settings.tenant_store_bytes,
             time_to_live=settings.time_to_live,
             cache_bytes=settings.cache_bytes,
         )

@@ -108,6 +108,9 @@ class Settings:
         None, _path, "FILE", "TOML file with counting profiles that extend the built-in table"
     )
     store_bytes: int = _setting(1 << 30, units.size, "SIZE", "cap of the store on disk", shown="1GiB")
+    tenant_store_bytes: int | None = _setting(
+        None, units.size, "SIZE", "cap of one tenant's part of the store"
+    )
     time_to_live: float = _setting(
         7 * 86400.0, units.duration, "TIME", "how long a record is kept", shown="7d"
     )

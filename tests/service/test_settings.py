@@ -38,6 +38,7 @@ def test_opentelemetry_has_its_own_variable() -> None:
         (["--threads", "0"], {}, "--threads: takes a whole number"),
         (["--grace-period", "soon"], {}, "--grace-period: takes a time such as"),
         ([], {"TOKENCOUNTD_STORE_BYTES": "1 apple"}, "TOKENCOUNTD_STORE_BYTES: takes a size"),
+        (["--tenant-store-bytes", "0"], {}, "--tenant-store-bytes: takes a size above 0"),
         ([], {"OTEL_EXPORTER_OTLP_ENDPOINT": "collector"}, "OTEL_EXPORTER_OTLP_ENDPOINT: takes a URL"),
         (["--trace-ratio", "2"], {}, "--trace-ratio: takes a number from 0 to 1"),
         (["--log-level", "loud"], {}, "--log-level: takes one of debug"),

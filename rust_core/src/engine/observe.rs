@@ -33,7 +33,12 @@ impl Engine {
 }
 
 fn store_metrics(stats: &Stats) -> Vec<Snapshot> {
-    let removed = [("age", stats.expired), ("size", stats.evicted), ("backlog", stats.dropped)];
+    let removed = [
+        ("age", stats.expired),
+        ("size", stats.evicted),
+        ("quota", stats.over_quota),
+        ("backlog", stats.dropped),
+    ];
     let removed = removed.map(|(reason, count)| ([("tokencount.reason", reason)], count));
     let removed: Vec<_> = removed.iter().map(|(reason, count)| (&reason[..], *count)).collect();
     vec![
@@ -45,6 +50,10 @@ fn store_metrics(stats: &Stats) -> Vec<Snapshot> {
         reading(
             ("tokencount.store.entries", "Records in the store", "{entry}", "gauge"),
             &[(&[], stats.entries)],
+        ),
+        reading(
+            ("tokencount.store.tenants", "Tenants with records in the store", "{tenant}", "gauge"),
+            &[(&[], stats.owners)],
         ),
         reading(
             ("tokencount.store.size", "Bytes of the store", "By", "gauge"),

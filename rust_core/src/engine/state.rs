@@ -2,6 +2,7 @@
 
 use crate::conversation::digest::Digest;
 use crate::rules::{Kind, Tally};
+use crate::store::Owner;
 
 /// A conversation up to some message.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -125,10 +126,11 @@ impl PrefixKey {
     }
 }
 
-/// The store's keys: the tenant first, so that no tenant reaches another's records.
+/// The store's keys: the tenant first, as their owner, so that no tenant reaches another's records
+/// or its quota.
 pub struct Keys {
     /// The tenant's id.
-    pub tenant: Digest,
+    pub tenant: Owner,
 }
 
 impl Keys {

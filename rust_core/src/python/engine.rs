@@ -35,19 +35,24 @@ pub struct Engine {
 impl Engine {
     #[new]
     #[pyo3(signature = (data_dir=None, *, secret=Vec::new(), profiles=None,
-        store_bytes=1 << 30, time_to_live=604_800.0, cache_bytes=64 << 20))]
+        store_bytes=1 << 30, tenant_store_bytes=None, time_to_live=604_800.0, cache_bytes=64 << 20))]
+    #[allow(clippy::too_many_arguments)] // Keywords to Python.
     fn new(
         py: Python<'_>,
         data_dir: Option<&str>,
         secret: Vec<u8>,
         profiles: Option<&str>,
         store_bytes: u64,
+        tenant_store_bytes: Option<u64>,
         time_to_live: f64,
         cache_bytes: usize,
     ) -> PyResult<Self> {
         let time_to_live = Duration::try_from_secs_f64(time_to_live)
             .map_err(|error| PyValueError::new_err(format!("time_to_live: {error}")))?;
-        let options = StoreOptions::new(store_bytes, time_to_live);
+        let options = StoreOptions {
+            owner_bytes: tenant_store_bytes,
+            ..StoreOptions::new(store_bytes, time_to_live)
+        };
         py.detach(|| {
             Encoding::preload();
             let profiles = Profiles::load(profiles)

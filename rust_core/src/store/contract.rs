@@ -10,11 +10,13 @@ use std::{
 };
 
 use super::{
-    Clock, DiskStore, KeyValue, MAX_KEY, MAX_VALUE, MemoryStore, Store, StoreError, StoreOptions,
-    weight,
+    Clock, DiskStore, KeyValue, MAX_KEY, MAX_VALUE, MemoryStore, OWNER, Owner, Store, StoreError,
+    StoreOptions, weight,
 };
 
 pub(super) const TTL: Duration = Duration::from_secs(3600);
+/// Whose the records are where that doesn't matter.
+pub(super) const ANN: Owner = *b"ann             ";
 
 /// A clock that stands still until it is moved.
 #[derive(Clone)]
@@ -39,29 +41,43 @@ impl TestClock {
     }
 
     pub fn options(&self, max_bytes: u64) -> StoreOptions {
-        StoreOptions { max_bytes, ttl: TTL, clock: self.clock() }
+        StoreOptions { max_bytes, owner_bytes: None, ttl: TTL, clock: self.clock() }
     }
 }
 
-pub(super) fn pair(key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> KeyValue {
-    (key.as_ref().to_vec(), value.as_ref().to_vec())
+/// A key of `ANN`.
+pub(super) fn key(name: impl AsRef<[u8]>) -> Vec<u8> {
+    [&ANN, name.as_ref()].concat()
+}
+
+/// A record of `ANN`.
+pub(super) fn pair(name: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> KeyValue {
+    (key(name), value.as_ref().to_vec())
 }
 
 /// Runs a check over an empty store of each kind, with its clock.
 fn over_each(max_bytes: u64, check: impl Fn(&dyn Store, &TestClock)) {
-    let clock = TestClock::new();
-    check(&MemoryStore::new(clock.options(max_bytes)), &clock);
-    let directory = tempfile::tempdir().unwrap();
-    let clock = TestClock::new();
-    check(&DiskStore::open(directory.path(), clock.options(max_bytes)).unwrap(), &clock);
+    over_each_with(|clock| clock.options(max_bytes), check);
 }
 
-fn value(store: &dyn Store, key: &str) -> Option<String> {
-    store.get(key.as_bytes()).unwrap().map(|value| String::from_utf8(value).unwrap())
+/// The same with options of any kind.
+pub(super) fn over_each_with(
+    options: impl Fn(&TestClock) -> StoreOptions,
+    check: impl Fn(&dyn Store, &TestClock),
+) {
+    let clock = TestClock::new();
+    check(&MemoryStore::new(options(&clock)), &clock);
+    let directory = tempfile::tempdir().unwrap();
+    let clock = TestClock::new();
+    check(&DiskStore::open(directory.path(), options(&clock)).unwrap(), &clock);
+}
+
+fn value(store: &dyn Store, name: &str) -> Option<String> {
+    store.get(&key(name)).unwrap().map(|value| String::from_utf8(value).unwrap())
 }
 
 fn newest(store: &dyn Store, prefix: &str) -> Option<KeyValue> {
-    store.newest(prefix.as_bytes()).unwrap()
+    store.newest(&key(prefix)).unwrap()
 }
 
 #[test]
@@ -76,6 +92,7 @@ fn a_put_is_seen_before_and_after_its_commit() {
         store.put_durable(vec![pair("b", "2")]).unwrap();
         assert_eq!(value(store, "b").as_deref(), Some("2"));
         assert_eq!(value(store, ""), None);
+        assert_eq!(store.get(b""), Ok(None), "shorter than any key");
     });
 }
 
@@ -90,7 +107,7 @@ fn writing_again_replaces() {
         store.put_durable(vec![pair("a", "4")]).unwrap();
         let stats = store.stats().unwrap();
         assert_eq!(value(store, "a").as_deref(), Some("4"));
-        assert_eq!((stats.entries, stats.used_bytes, stats.written), (1, weight(1, 1), 7));
+        assert_eq!((stats.entries, stats.used_bytes, stats.written), (1, weight(OWNER + 1, 1), 7));
     });
 }
 
@@ -109,7 +126,7 @@ fn newest_is_by_time_of_writing_within_the_prefix() {
         assert_eq!(newest(store, "p/a"), Some(pair("p/a", "2")));
         assert_eq!(newest(store, "r"), None);
         assert_eq!(newest(store, &"p".repeat(1000)), None);
-        assert_eq!(newest(store, ""), Some(pair("p/z", "5")));
+        assert_eq!(store.newest(b""), Ok(Some(pair("p/z", "5"))));
     });
 }
 
@@ -147,18 +164,18 @@ fn a_clock_that_goes_back_keeps_the_order() {
 fn the_oldest_written_make_room() {
     over_each(16 << 20, |store, _| {
         let capacity = store.stats().unwrap().capacity_bytes;
-        let fit = capacity / weight(8, 1000);
-        let key = |n: u64| n.to_be_bytes();
+        let fit = capacity / weight(OWNER + 8, 1000);
+        let key = |n: u64| key(n.to_be_bytes());
         for n in 0..fit {
-            store.put(vec![pair(key(n), [7; 1000])]).unwrap();
+            store.put(vec![(key(n), vec![7; 1000])]).unwrap();
             if n % 1000 == 0 {
                 store.flush().unwrap();
             }
         }
-        store.put_durable(vec![pair(key(0), [8; 1000])]).unwrap();
+        store.put_durable(vec![(key(0), vec![8; 1000])]).unwrap();
         assert_eq!(store.stats().unwrap().evicted, 0);
         for n in fit..fit + 10 {
-            store.put_durable(vec![pair(key(n), [7; 1000])]).unwrap();
+            store.put_durable(vec![(key(n), vec![7; 1000])]).unwrap();
         }
         let stats = store.stats().unwrap();
         assert_eq!((stats.entries, stats.evicted, stats.dropped), (fit, 10, 0));
@@ -173,8 +190,9 @@ fn the_oldest_written_make_room() {
 fn sizes_are_checked() {
     over_each(1 << 24, |store, _| {
         let cases = [
-            (pair("", "v"), StoreError::KeySize(0)),
-            (pair([1; MAX_KEY + 1], "v"), StoreError::KeySize(MAX_KEY + 1)),
+            ((Vec::new(), b"v".to_vec()), StoreError::KeySize(0)),
+            ((vec![1; OWNER - 1], b"v".to_vec()), StoreError::KeySize(OWNER - 1)),
+            ((vec![1; MAX_KEY + 1], b"v".to_vec()), StoreError::KeySize(MAX_KEY + 1)),
             (pair("k", [1; MAX_VALUE + 1]), StoreError::ValueSize(MAX_VALUE + 1)),
         ];
         for (record, error) in cases {
@@ -183,9 +201,10 @@ fn sizes_are_checked() {
             assert_eq!(store.get(&record.0), Ok(None));
         }
         assert_eq!(value(store, "good"), None, "all of a call or nothing");
-        let largest = pair([1; MAX_KEY], [1; MAX_VALUE]);
-        store.put_durable(vec![largest.clone()]).unwrap();
-        assert_eq!(store.get(&largest.0).unwrap(), Some(largest.1));
+        for (key, value) in [([1; MAX_KEY].to_vec(), vec![1; MAX_VALUE]), (ANN.to_vec(), vec![])] {
+            store.put_durable(vec![(key.clone(), value.clone())]).unwrap();
+            assert_eq!(store.get(&key).unwrap(), Some(value));
+        }
         assert_eq!(store.get(&[1; 1000]), Ok(None), "longer than LMDB itself allows");
     });
 }
@@ -197,16 +216,17 @@ fn many_threads_read_their_own_writes() {
             for t in 0..16_u64 {
                 scope.spawn(move || {
                     for n in 0..50_u64 {
-                        let key = [t.to_be_bytes(), n.to_be_bytes()].concat();
-                        let records = vec![pair(&key, n.to_be_bytes()), pair("shared", "x")];
+                        let name = [t.to_be_bytes(), n.to_be_bytes()].concat();
+                        let records = vec![pair(&name, n.to_be_bytes()), pair("shared", "x")];
                         if n % 10 == 0 {
                             store.put_durable(records).unwrap();
                         } else {
                             store.put(records).unwrap();
                         }
-                        assert_eq!(store.get(&key).unwrap(), Some(n.to_be_bytes().to_vec()));
-                        let newest = store.newest(&t.to_be_bytes()).unwrap();
-                        assert_eq!(newest, Some(pair(&key, n.to_be_bytes())));
+                        let written = pair(&name, n.to_be_bytes());
+                        assert_eq!(store.get(&written.0).unwrap().as_ref(), Some(&written.1));
+                        let newest = store.newest(&key(t.to_be_bytes())).unwrap();
+                        assert_eq!(newest, Some(written));
                     }
                 });
             }

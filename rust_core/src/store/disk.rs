@@ -43,9 +43,9 @@ impl DiskStore {
     /// Opens the store in `directory`, which is created for this user alone if it is missing.
     ///
     /// The data file stays below `max_bytes`, or 16 MiB if that is less; half of it is for live
-    /// records.
+    /// records, as is half of an owner's part of it.
     pub fn open(directory: &Path, options: StoreOptions) -> Result<Self, StoreError> {
-        let layout = Layout::of(options.max_bytes);
+        let layout = Layout::of(&options);
         Self::open_with(directory, options, layout)
     }
 

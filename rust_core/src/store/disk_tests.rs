@@ -12,9 +12,10 @@ use std::{
 };
 
 use super::{
-    DiskStore, Store, StoreError, StoreOptions,
-    contract::{TTL, TestClock, pair},
-    lmdb::Layout,
+    DiskStore, OWNER, Store, StoreError, StoreOptions,
+    contract::{TTL, TestClock, key, pair},
+    lmdb::{FORMAT, Layout},
+    weight,
     writer::Pending,
 };
 
@@ -41,8 +42,8 @@ fn what_was_accepted_is_there_after_reopening() {
     let mode = fs::metadata(&directory).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     let store = open(&directory).unwrap();
-    assert_eq!(store.get(b"p/a").unwrap(), Some(b"1".to_vec()));
-    assert_eq!(store.newest(b"p/").unwrap(), Some(pair("p/b", "2")));
+    assert_eq!(store.get(&key("p/a")).unwrap(), Some(b"1".to_vec()));
+    assert_eq!(store.newest(&key("p/")).unwrap(), Some(pair("p/b", "2")));
     let stats = store.stats().unwrap();
     assert_eq!((stats.entries, stats.written), (2, 0));
 }
@@ -57,7 +58,7 @@ fn the_order_of_writing_survives_reopening_with_an_earlier_clock() {
     clock.set(1_600_000_000);
     let store = DiskStore::open(directory.path(), clock.options(1 << 24)).unwrap();
     store.put_durable(vec![pair("a0", "2")]).unwrap();
-    assert_eq!(store.newest(b"a").unwrap(), Some(pair("a0", "2")));
+    assert_eq!(store.newest(&key("a")).unwrap(), Some(pair("a0", "2")));
 }
 
 #[test]
@@ -74,18 +75,18 @@ fn a_soft_put_is_committed_by_itself() {
 fn while_the_writer_is_behind_soft_puts_are_dropped_and_counted() {
     let options = TestClock::new().options(1 << 24);
     let pending = Pending::new(0, usize::MAX); // and no writer at all
-    let record = |n: u64| vec![pair(n.to_be_bytes(), [1; 1016])];
+    let record = |n: u64| vec![pair(n.to_be_bytes(), [1; 1000])];
     for n in 0..10_000 {
         pending.put(record(n), &options).unwrap();
     }
     assert_eq!(pending.dropped.load(Ordering::Relaxed), 10_000 - (8 << 10));
-    assert!(pending.get(&8191_u64.to_be_bytes()).is_some());
-    assert!(pending.get(&8192_u64.to_be_bytes()).is_none());
+    assert!(pending.get(&key(8191_u64.to_be_bytes())).is_some());
+    assert!(pending.get(&key(8192_u64.to_be_bytes())).is_none());
     let batch = pending.next_batch().unwrap();
     pending.settle(batch, &Ok(()));
-    assert!(pending.get(&8191_u64.to_be_bytes()).is_none(), "no longer pending");
+    assert!(pending.get(&key(8191_u64.to_be_bytes())).is_none(), "no longer pending");
     pending.put(record(10_000), &options).unwrap();
-    assert!(pending.get(&10_000_u64.to_be_bytes()).is_some(), "room again");
+    assert!(pending.get(&key(10_000_u64.to_be_bytes())).is_some(), "room again");
 }
 
 #[test]
@@ -121,17 +122,18 @@ fn a_directory_has_one_owner() {
 #[test]
 fn another_format_is_refused_and_left_alone() {
     let directory = tempfile::tempdir().unwrap();
-    let other = Layout { format: 7, ..Layout::of(1 << 24) };
     let options = TestClock::new().options(1 << 24);
+    let other = Layout { format: 1, ..Layout::of(&options) };
     let store = DiskStore::open_with(directory.path(), options.clone(), other).unwrap();
     store.put_durable(vec![pair("a", "1")]).unwrap();
     drop(store);
     let error = open(directory.path()).err().unwrap();
-    let expected = StoreError::Format { directory: directory.path().into(), found: 7, expected: 1 };
-    assert_eq!(error, expected);
+    let expected = FORMAT;
+    let found = StoreError::Format { directory: directory.path().into(), found: 1, expected };
+    assert_eq!(error, found);
     assert!(error.to_string().contains("delete the directory"));
     let store = DiskStore::open_with(directory.path(), options, other).unwrap();
-    assert_eq!(store.get(b"a").unwrap(), Some(b"1".to_vec()));
+    assert_eq!(store.get(&key("a")).unwrap(), Some(b"1".to_vec()));
 }
 
 #[test]
@@ -150,12 +152,13 @@ fn an_unusable_directory_is_named() {
 }
 
 /// Fills a store of 16 MiB several times over and gives the size of its file.
-fn fill(records: u64, value: usize) -> u64 {
+fn fill(records: u64, value: usize, owners: u64) -> u64 {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path()).unwrap();
+    let key = |n: u64| [&digest(n % owners)[..OWNER], &digest(n)].concat();
     for batch in 0..records / 100 {
-        let records = (0..100).map(|n| pair(digest(batch * 100 + n), vec![1; value])).collect();
-        store.put(records).unwrap();
+        let keys = (0..100).map(|n| key(batch * 100 + n));
+        store.put(keys.map(|key| (key, vec![1; value])).collect()).unwrap();
         if batch % 20 == 0 {
             store.flush().unwrap();
         }
@@ -167,15 +170,16 @@ fn fill(records: u64, value: usize) -> u64 {
     assert_eq!(stats.capacity_bytes, 8 << 20, "the map was never full");
     assert!(stats.used_bytes <= stats.capacity_bytes);
     assert!(stats.used_bytes > stats.capacity_bytes * 9 / 10, "no more evicted than needed");
-    assert!(store.get(&digest(records - 1)).unwrap().is_some());
-    assert!(store.get(&digest(0)).unwrap().is_none());
+    assert!(store.get(&key(records - 1)).unwrap().is_some());
+    assert!(store.get(&key(0)).unwrap().is_none());
     fs::metadata(directory.path().join("data.mdb")).unwrap().len()
 }
 
 #[test]
 fn eviction_keeps_the_file_below_its_cap() {
-    for (records, value) in [(100_000, 100), (10_000, 1400), (6_000, 4096)] {
-        let size = fill(records, value);
+    let cases = [(100_000, 8, 1), (100_000, 100, 1000), (10_000, 1400, 10), (6_000, 4096, 1)];
+    for (records, value, owners) in cases {
+        let size = fill(records, value, owners);
         println!("{records} records of {value} bytes: a file of {size} bytes");
         assert!(size <= 16 << 20, "{size} bytes");
     }
@@ -184,14 +188,14 @@ fn eviction_keeps_the_file_below_its_cap() {
 #[test]
 fn a_full_map_makes_room() {
     let directory = tempfile::tempdir().unwrap();
+    let options = TestClock::new().options(1 << 24);
     // No limit to live data, so that only LMDB itself can say that the map is full.
     let layout = Layout {
         map_bytes: 1 << 20,
         live_bytes: u64::MAX,
         batch_bytes: 4096,
-        ..Layout::of(1 << 24)
+        ..Layout::of(&options)
     };
-    let options = TestClock::new().options(1 << 24);
     let store = DiskStore::open_with(directory.path(), options, layout).unwrap();
     for n in 0..5_000 {
         store.put(vec![pair(digest(n), [1; 200])]).unwrap();
@@ -204,7 +208,7 @@ fn a_full_map_makes_room() {
     assert!(stats.capacity_bytes < u64::MAX, "the map was never full");
     assert!(stats.entries > 500, "far more evicted than needed: {stats:?}");
     assert_eq!((stats.dropped, stats.written), (0, 5_050));
-    assert!(store.get(&digest(4_999)).unwrap().is_some());
+    assert!(store.get(&key(digest(4_999))).unwrap().is_some());
 }
 
 /// A run of one ignored test of this binary in a process of its own, through a shell.
@@ -245,11 +249,24 @@ fn what_was_acknowledged_survives_a_kill() {
     acknowledged.extend(lines.filter_map(number));
     assert!(acknowledged.len() >= 200, "{}", acknowledged.len());
     let store = open(directory.path()).unwrap();
+    assert_sums_are_right(&store);
     for n in acknowledged {
-        assert_eq!(store.get(&n.to_be_bytes()).unwrap(), Some(n.to_be_bytes().to_vec()));
-        assert_eq!(store.get(&digest(n)).unwrap(), Some(b"soft".to_vec()), "accepted before it");
+        assert_eq!(store.get(&key(n.to_be_bytes())).unwrap(), Some(n.to_be_bytes().to_vec()));
+        assert_eq!(
+            store.get(&key(digest(n))).unwrap(),
+            Some(b"soft".to_vec()),
+            "accepted before it"
+        );
     }
     store.put_durable(vec![pair("after", "1")]).unwrap();
+}
+
+/// Of what `child_writes_until_killed` left: one record of each kind, or one soft one more.
+fn assert_sums_are_right(store: &DiskStore) {
+    let stats = store.stats().unwrap();
+    let (durable, soft) = (stats.entries / 2, stats.entries.div_ceil(2));
+    let expected = durable * weight(OWNER + 8, 8) + soft * weight(OWNER + 32, 4);
+    assert_eq!(stats.used_bytes, expected);
 }
 
 #[test]
@@ -261,7 +278,7 @@ fn child_fills_its_disk() {
     let write = |n| store.put_durable(vec![pair(digest(n), vec![1; 4000])]);
     let failed = (0..1000).map(write).find_map(Result::err).unwrap();
     assert!(matches!(failed, StoreError::Failed(_)), "{failed}");
-    assert_eq!(store.get(b"before").unwrap(), Some(b"1".to_vec()));
+    assert_eq!(store.get(&key("before")).unwrap(), Some(b"1".to_vec()));
     store.put(vec![pair("soft", vec![1; 4000]); 20]).unwrap();
     // The file can't grow, so this fails too, without waiting for ever.
     let more: Vec<_> = (0..40).map(|n| pair(digest(2000 + n), vec![1; 4000])).collect();

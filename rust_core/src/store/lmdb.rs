@@ -1,9 +1,9 @@
-//! The tables in LMDB: what is read and written in one transaction. Nothing else names LMDB.
+//! The tables in LMDB: what is read and written in one transaction. Nothing outside names LMDB.
 //!
-//! `records` holds key → stamp and value; `by_time` stamp → key, for expiry and eviction; `meta`
-//! the format's version and the bytes in use. A write removes its key's older entry in `by_time`
-//! rather than leave it to be found stale: a key that is written every turn would fill the index.
-//! Readers never wait for the writer, nor it for them.
+//! `records` holds key → stamp and value; `by_time` stamp → key, for expiry and eviction;
+//! `by_owner` owner → stamps, for eviction above a quota; `owners` each owner's bytes, if it has
+//! any; `meta` the format's version and the bytes in use. Readers never wait for the writer, nor
+//! it for them.
 
 use std::{
     ops::Bound,
@@ -12,22 +12,25 @@ use std::{
 };
 
 use heed::{
-    CommitOrAbort, Database, Env, EnvOpenOptions, MdbError, PutFlags, RoTxn, RwTxn, types::Bytes,
+    CommitOrAbort, Database, DatabaseFlags, DatabaseOpener, Env, EnvOpenOptions, MdbError, RoTxn,
+    RwTxn, WithTls, types::Bytes,
 };
 
-use super::{
-    KeyValue, NEWEST_SCAN, Stats, StoreError, weight,
-    writer::{Record, Request},
-};
+use super::{KeyValue, NEWEST_SCAN, Stats, StoreError, StoreOptions, writer::Request};
+use batch::Batch;
+
+mod batch;
 
 /// The version of the layout of tables, keys and values.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 /// Reader slots: more than a process has threads that read at one time.
 const MAX_READERS: u32 = 1024;
 /// Expired or evicted records that one commit removes beyond twice those that it writes.
 const SWEEP: usize = 1024;
 /// How often a batch that finds the map full is tried again after making room.
 const MAP_FULL_RETRIES: usize = 8;
+/// How many tables there are.
+const TABLES: usize = 5;
 const FORMAT_KEY: &[u8] = b"format";
 const BYTES_KEY: &[u8] = b"bytes";
 const STAMP: usize = size_of::<u64>();
@@ -39,6 +42,8 @@ pub(super) struct Layout {
     pub map_bytes: usize,
     /// What the sum of the records' weights is held to.
     pub live_bytes: u64,
+    /// The same for the records of one owner.
+    pub owner_bytes: u64,
     pub batch_bytes: usize,
 }
 
@@ -46,11 +51,13 @@ impl Layout {
     /// Half of the map for live data: the rest is for the pages that a commit writes anew while
     /// the last two states stay readable. A batch may touch a page of 4 KiB for each of its
     /// records, hence its small part of the map.
-    pub fn of(file_limit: u64) -> Self {
-        let wanted = usize::try_from(file_limit).unwrap_or(usize::MAX).max(16 << 20);
+    pub fn of(options: &StoreOptions) -> Self {
+        let wanted = usize::try_from(options.max_bytes).unwrap_or(usize::MAX).max(16 << 20);
         let map_bytes = wanted & !0xffff; // a multiple of every page size in use
-        let batch_bytes = (map_bytes / 256).min(4 << 20);
-        Self { format: FORMAT, map_bytes, live_bytes: map_bytes as u64 / 2, batch_bytes }
+        let live_bytes = map_bytes as u64 / 2;
+        let owner_bytes = options.owner_bytes.map_or(u64::MAX, |bytes| bytes / 2);
+        let batch_bytes = (map_bytes / 512).min(4 << 20);
+        Self { format: FORMAT, map_bytes, live_bytes, owner_bytes, batch_bytes }
     }
 }
 
@@ -61,22 +68,13 @@ pub(super) struct Tables {
     env: Env,
     records: Table,
     by_time: Table,
+    by_owner: Table,
+    owners: Table,
     meta: Table,
     /// What the sum of the records' weights is held to; less than planned once the map was full.
     live_bytes: AtomicU64,
-}
-
-/// What a transaction has done so far, and the bytes in use after it.
-struct Progress {
-    done: Stats,
-    bytes: u64,
-}
-
-impl Progress {
-    /// Saturating: a damaged file must not become a panic.
-    fn remove(&mut self, weight: u64) {
-        self.bytes = self.bytes.saturating_sub(weight);
-    }
+    /// What the sum of one owner's is held to.
+    owner_bytes: u64,
 }
 
 impl Tables {
@@ -93,24 +91,14 @@ impl Tables {
     /// The tables and their highest stamp, or the unexpected format of what is there.
     fn open_env(directory: &Path, layout: Layout) -> heed::Result<Result<(Self, u64), u32>> {
         let mut options = EnvOpenOptions::new();
-        options.map_size(layout.map_bytes).max_dbs(3).max_readers(MAX_READERS);
+        options.map_size(layout.map_bytes).max_dbs(TABLES as u32).max_readers(MAX_READERS);
         // SAFETY: the files are changed through LMDB alone, by the one process that has locked
         // the directory; heed refuses to open them twice in it.
         let env = unsafe { options.open(directory) }?;
-        let opened = env.create_databases_and_commit(env.write_txn()?, |open, txn| {
-            let meta = open.create_database::<Bytes, Bytes>(txn, Some("meta"))?;
-            let found = meta.get(txn, FORMAT_KEY)?.map(number);
-            if let Some(found) = found.filter(|found| *found != u64::from(layout.format)) {
-                return heed::Result::Ok(CommitOrAbort::Abort(found as u32));
-            }
-            if found.is_none() {
-                meta.put(txn, FORMAT_KEY, &u64::from(layout.format).to_be_bytes())?;
-            }
-            let records = open.create_database::<Bytes, Bytes>(txn, Some("records"))?;
-            let by_time = open.create_database::<Bytes, Bytes>(txn, Some("by_time"))?;
-            Ok(CommitOrAbort::Commit((records, by_time, meta)))
+        let created = env.create_databases_and_commit(env.write_txn()?, |open, txn| {
+            create(open, txn, layout.format)
         })?;
-        let (records, by_time, meta) = match opened {
+        let [records, by_time, by_owner, owners, meta] = match created {
             CommitOrAbort::Commit(tables) => tables,
             CommitOrAbort::Abort(found) => return Ok(Err(found)),
         };
@@ -118,7 +106,10 @@ impl Tables {
         let last = by_time.last(&txn)?.map_or(0, |(stamp, _)| number(stamp));
         drop(txn);
         let live_bytes = AtomicU64::new(layout.live_bytes);
-        Ok(Ok((Self { env, records, by_time, meta, live_bytes }, last)))
+        let owner_bytes = layout.owner_bytes;
+        let tables =
+            Self { env, records, by_time, by_owner, owners, meta, live_bytes, owner_bytes };
+        Ok(Ok((tables, last)))
     }
 
     /// The record under `key`, expired or not, and its stamp.
@@ -153,6 +144,7 @@ impl Tables {
         let txn = self.env.read_txn()?;
         Ok(Stats {
             entries: self.records.len(&txn)?,
+            owners: self.owners.len(&txn)?,
             used_bytes: self.bytes(&txn)?,
             capacity_bytes: self.live_bytes.load(Ordering::Relaxed),
             map_bytes: self.env.info().map_size as u64,
@@ -194,67 +186,42 @@ impl Tables {
         }
     }
 
-    fn apply(&self, batch: &[Request], horizon: u64, sweep: usize) -> heed::Result<Stats> {
-        let mut txn = self.env.write_txn()?;
-        let mut progress = Progress { done: Stats::default(), bytes: self.bytes(&txn)? };
-        for record in batch.iter().flat_map(|request| &request.records) {
-            self.write(&mut txn, record, &mut progress)?;
+    fn apply(&self, requests: &[Request], horizon: u64, sweep: usize) -> heed::Result<Stats> {
+        let mut batch = Batch::begin(self, horizon)?;
+        for record in requests.iter().flat_map(|request| &request.records) {
+            batch.write(record)?;
         }
-        let removals = 2 * progress.done.written as usize + sweep;
-        self.sweep(&mut txn, horizon, removals, &mut progress)?;
-        let Progress { mut done, bytes } = progress;
-        if done != Stats::default() {
-            self.meta.put(&mut txn, BYTES_KEY, &bytes.to_be_bytes())?;
-            txn.commit()?;
-            done.commits = 1;
-        }
-        Ok(done)
-    }
-
-    /// Removes the oldest records while they are expired or in the way.
-    fn sweep(
-        &self,
-        txn: &mut RwTxn,
-        horizon: u64,
-        removals: usize,
-        progress: &mut Progress,
-    ) -> heed::Result<()> {
-        let live_bytes = self.live_bytes.load(Ordering::Relaxed);
-        for _ in 0..removals {
-            let Some((stamp, key)) = self.by_time.first(txn)? else { break };
-            if number(stamp) <= horizon {
-                progress.done.expired += 1;
-            } else if progress.bytes > live_bytes {
-                progress.done.evicted += 1;
-            } else {
-                break;
-            }
-            let (stamp, key) = (stamp.to_vec(), key.to_vec());
-            let value = self.records.get(txn, &key)?.map_or(0, |record| split(record).1.len());
-            progress.remove(weight(key.len(), value));
-            self.records.delete(txn, &key)?;
-            self.by_time.delete(txn, &stamp)?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, txn: &mut RwTxn, record: &Record, progress: &mut Progress) -> heed::Result<()> {
-        let stamp = record.stamp.to_be_bytes();
-        let older = self.records.get(txn, &record.key)?.map(split);
-        if let Some((older, value)) = older {
-            progress.remove(weight(record.key.len(), value.len()));
-            self.by_time.delete(txn, &older.to_be_bytes())?;
-        }
-        progress.bytes += weight(record.key.len(), record.value.len());
-        progress.done.written += 1;
-        self.records.put(txn, &record.key, &[&stamp[..], &record.value[..]].concat())?;
-        // Stamps rise, so pages of the index are filled to the end.
-        self.by_time.put_with_flags(txn, PutFlags::APPEND, &stamp, &record.key)
+        batch.sweep_owners()?;
+        batch.sweep(sweep)?;
+        batch.commit()
     }
 
     fn bytes(&self, txn: &RoTxn) -> heed::Result<u64> {
         Ok(self.meta.get(txn, BYTES_KEY)?.map_or(0, number))
     }
+}
+
+/// Opens or creates the tables, in the order of [`Tables`]; or gives the unexpected format of what
+/// is there.
+fn create<'e>(
+    open: &DatabaseOpener<'e, WithTls>,
+    txn: &mut RwTxn<'e>,
+    format: u32,
+) -> heed::Result<CommitOrAbort<[Database<'e, Bytes, Bytes>; TABLES], u32>> {
+    let table = |txn: &mut RwTxn<'e>, name, flags| {
+        open.database_options().types::<Bytes, Bytes>().name(name).flags(flags).create(txn)
+    };
+    let meta = table(txn, "meta", DatabaseFlags::empty())?;
+    match meta.get(txn, FORMAT_KEY)?.map(number) {
+        None => meta.put(txn, FORMAT_KEY, &u64::from(format).to_be_bytes())?,
+        Some(found) if found == u64::from(format) => {}
+        Some(found) => return Ok(CommitOrAbort::Abort(found as u32)),
+    }
+    let records = table(txn, "records", DatabaseFlags::empty())?;
+    let by_time = table(txn, "by_time", DatabaseFlags::empty())?;
+    let by_owner = table(txn, "by_owner", DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED)?;
+    let owners = table(txn, "owners", DatabaseFlags::empty())?;
+    Ok(CommitOrAbort::Commit([records, by_time, by_owner, owners, meta]))
 }
 
 impl From<heed::Error> for StoreError {

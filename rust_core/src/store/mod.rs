@@ -19,16 +19,26 @@ mod writer;
 mod contract;
 #[cfg(test)]
 mod disk_tests;
+#[cfg(test)]
+mod quota_tests;
 
 pub use disk::DiskStore;
 pub use memory::MemoryStore;
 
-/// The longest key, in bytes. The shortest is one byte.
+/// How many bytes an owner has.
+pub const OWNER: usize = 16;
+/// The longest key, in bytes. The shortest is an owner alone.
 pub const MAX_KEY: usize = 64;
 /// The longest value, in bytes.
 pub const MAX_VALUE: usize = 4096;
 /// How many stored records [`Store::newest`] looks at, in the order of their keys.
 pub const NEWEST_SCAN: usize = 256;
+
+/// Whose a record is: the first bytes of its key, opaque to the store.
+///
+/// In the key rather than beside it, so that no two owners can write one record, and none needs
+/// more room to say whose it is.
+pub type Owner = [u8; OWNER];
 
 /// A key and its value.
 pub type KeyValue = (Vec<u8>, Vec<u8>);
@@ -36,7 +46,7 @@ pub type KeyValue = (Vec<u8>, Vec<u8>);
 /// The time since the Unix epoch: the system's in service, a test's own in tests.
 pub type Clock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Records by key, bounded in size and age, used from many threads.
+/// Records by key, bounded in age and in size, each owner's and all; used from many threads.
 ///
 /// Writing a key again replaces its value and makes it the newest record. A record expires when
 /// its time to live has passed since it was last *written*: reading doesn't refresh it, since that
@@ -72,6 +82,10 @@ pub struct StoreOptions {
     /// Bytes of memory, or of the data file, that the store may use. The oldest-written records
     /// make room for new ones.
     pub max_bytes: u64,
+    /// How much of `max_bytes` may be one owner's; `None` for all of it. Above that, the owner's
+    /// oldest-written records make room, up to twice as many bytes as it just wrote: an owner
+    /// above a quota that was lowered comes down as it writes.
+    pub owner_bytes: Option<u64>,
     /// How long a record lives after it was last written.
     pub ttl: Duration,
     /// What tells the time.
@@ -79,10 +93,10 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Options with the system's clock.
+    /// Options with the system's clock, without a quota.
     #[must_use]
     pub fn new(max_bytes: u64, ttl: Duration) -> Self {
-        Self { max_bytes, ttl, clock: Arc::new(system_time) }
+        Self { max_bytes, owner_bytes: None, ttl, clock: Arc::new(system_time) }
     }
 
     /// The current time in microseconds since the Unix epoch.
@@ -115,6 +129,8 @@ fn micros(time: Duration) -> u64 {
 pub struct Stats {
     /// Records in the store; those that wait to be committed are not counted yet.
     pub entries: u64,
+    /// Owners of at least one of them.
+    pub owners: u64,
     /// Estimated bytes that they take.
     pub used_bytes: u64,
     /// Bytes that `used_bytes` is held to.
@@ -125,8 +141,10 @@ pub struct Stats {
     pub commits: u64,
     /// Records written.
     pub written: u64,
-    /// Records that made room for newer ones.
+    /// Records that made room for newer ones, because the store was full.
     pub evicted: u64,
+    /// Records that made room for newer ones of their owner, which was above its quota.
+    pub over_quota: u64,
     /// Records swept because their time was up.
     pub expired: u64,
     /// Accepted records that were never written: the disk was behind, or it failed.
@@ -139,6 +157,7 @@ impl Stats {
         self.commits += other.commits;
         self.written += other.written;
         self.evicted += other.evicted;
+        self.over_quota += other.over_quota;
         self.expired += other.expired;
         self.dropped += other.dropped;
     }
@@ -181,7 +200,9 @@ pub enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::KeySize(size) => write!(out, "a key of {size} bytes, not 1 to {MAX_KEY}"),
+            Self::KeySize(size) => {
+                write!(out, "a key of {size} bytes, not {OWNER} to {MAX_KEY}")
+            }
             Self::ValueSize(size) => write!(out, "a value of {size} bytes, more than {MAX_VALUE}"),
             Self::Directory { directory, cause } => write!(
                 out,
@@ -211,7 +232,7 @@ impl std::error::Error for StoreError {}
 /// Refuses records whose key or value has a size that no store takes.
 fn check_sizes(records: &[KeyValue]) -> Result<(), StoreError> {
     for (key, value) in records {
-        if key.is_empty() || key.len() > MAX_KEY {
+        if key.len() < OWNER || key.len() > MAX_KEY {
             return Err(StoreError::KeySize(key.len()));
         }
         if value.len() > MAX_VALUE {
@@ -221,11 +242,18 @@ fn check_sizes(records: &[KeyValue]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What a record is counted as, in bytes: a little above what it takes.
+/// Whose the record under `key` is. Shorter keys are never written.
+fn owner_of(key: &[u8]) -> Owner {
+    key.first_chunk().copied().unwrap_or_default()
+}
+
+/// What a record is counted as, in bytes.
 ///
 /// In LMDB, pages with random keys are about two thirds full, a value above 2 KiB takes whole
-/// pages, and the index holds the key again; in memory, both maps have their nodes. With keys of
-/// 32 bytes both came out below this figure (`eviction_keeps_the_file_below_its_cap`).
-fn weight(key: usize, value: usize) -> u64 {
-    (2 * (key + value) + 64) as u64
+/// pages, and the indexes hold the key again, and its stamp twice; with keys of 48 bytes that came
+/// out below this figure (`eviction_keeps_the_file_below_its_cap`), but an owner of a single record
+/// takes 100 bytes more. In memory, a record took 300 bytes beside its key and value: more than
+/// this counts where the value is small.
+const fn weight(key: usize, value: usize) -> u64 {
+    (2 * (key + value) + 96) as u64
 }
