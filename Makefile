@@ -131,5 +131,11 @@ load: build $(GHZ) ## Send 10,000 calls of each method to a server, through its 
 bench-bpe: ## Measure the counters on the texts in CORPUS
 	cargo run --quiet --release --manifest-path benchmarks/bpe/Cargo.toml -- $(CORPUS)
 
-accuracy: build ## Compare counts with recorded bills in DATA
-	$(BIN)/python -m benchmarks.accuracy $(DATA)
+AI_TOKENIZER := benchmarks/accuracy/ai_tokenizer
+
+$(AI_TOKENIZER)/node_modules: $(AI_TOKENIZER)/package-lock.json
+	npm --prefix $(AI_TOKENIZER) ci --silent
+	touch $@
+
+accuracy: build .work/peers/.installed $(AI_TOKENIZER)/node_modules ## Compare counts, ours and others', with recorded bills in DATA
+	$(BIN)/python -m benchmarks.accuracy $(DATA) --results benchmarks/results $(FLAGS)

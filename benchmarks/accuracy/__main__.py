@@ -6,12 +6,6 @@ share of `tokens` that were exact, the median and the 95th percentile of |error|
 `upper_bound`: how many bills were above it and the worst of them, and how far it was above the bill, at
 the median, the 95th percentile and over all tokens. The second has other counters on the same rows:
 median error / 95th percentile / share of underestimates. Files of pairs are played as turns.
-
-examples:
-  make accuracy DATA=recordings                 everything, with the chart
-  python -m benchmarks.accuracy recordings --no-peers --only images --list 10
-  python -m benchmarks.accuracy recordings --leave-out repository --no-peers
-  python -m benchmarks.accuracy recordings --no-peers --write-profiles
 """
 
 import argparse
@@ -29,6 +23,13 @@ from benchmarks.accuracy.peers import Peers
 from benchmarks.accuracy.progress import shown
 from benchmarks.accuracy.rows import DataError, Row, Split
 from tokencountd import _core
+
+_EXAMPLES = """examples:
+  make accuracy DATA=recordings                 everything, with the chart
+  python -m benchmarks.accuracy recordings --no-peers --only images --list 10
+  python -m benchmarks.accuracy recordings --leave-out repository --no-peers
+  python -m benchmarks.accuracy recordings --no-peers --write-profiles
+"""
 
 
 @dataclass
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.accuracy", description=__doc__, formatter_class=raw
+        prog="python -m benchmarks.accuracy", description=__doc__, epilog=_EXAMPLES, formatter_class=raw
     )
     add = parser.add_argument
     add("data", type=Path, metavar="DATA", help="the directory of recordings")
@@ -146,7 +147,9 @@ def _turns(run: Run, split: Split, by_id: dict[str, Row]) -> None:
             groups = grouped(counts, lambda one: one.row.family)
             mains = [one for one in counts if one.row.category == "main"]
             groups = {name: groups[name] for name in sorted(groups)} | {"all": counts}
-            run.show(f"{split.name}, {what}", groups | ({"main families": mains} if mains else {}), beside=False)
+            run.show(
+                f"{split.name}, {what}", groups | ({"main families": mains} if mains else {}), beside=False
+            )
 
 
 def _keep(run: Run, flags: argparse.Namespace) -> None:

@@ -36,7 +36,9 @@ def main() -> None:
         1, 2, sharey=True, figsize=(10, 0.8 + 0.32 * len(groups)), layout="constrained"
     )
     for axes in (under, errors):
-        axes.hlines(range(len(groups)), 0, 1, color="#e5e5e5", linewidth=0.8, transform=axes.get_yaxis_transform())
+        axes.hlines(
+            range(len(groups)), 0, 1, color="#e5e5e5", linewidth=0.8, transform=axes.get_yaxis_transform()
+        )
     for name, colour in COLOURS.items():
         drawn = [(at, *points(group)[name]) for at, group in enumerate(groups) if name in points(group)]
         if drawn:

@@ -5,6 +5,8 @@ texts, calls and results become calls and results, thinking is text, pictures ar
 anything else is its JSON text. A response schema has no place: none of them takes one.
 """
 
+# pyright: basic
+
 import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -39,9 +41,8 @@ def _openai_tools(body: Json) -> Iterator[Json]:
 def _responses_messages(body: Json) -> Messages:
     if instructions := body.get("instructions"):
         yield {"role": "system", "content": instructions}
-    items = body.get("input") or []
-    if isinstance(items, str):
-        items = [{"role": "user", "content": items}]
+    given = body.get("input") or []
+    items: list[Json] = [{"role": "user", "content": given}] if isinstance(given, str) else given
     for item in items:
         match item:
             case {"type": "function_call"}:
@@ -79,9 +80,7 @@ def _anthropic_messages(body: Json) -> Messages:
 
 def _anthropic_part(block: Json) -> tuple[str, Json]:
     match block:
-        case {"type": "text", "text": text}:
-            return "text", text
-        case {"type": "thinking", "thinking": text}:
+        case {"type": "text", "text": text} | {"type": "thinking", "thinking": text}:
             return "text", text
         case {"type": "image", "source": {"data": data, "media_type": mime}}:
             return "image", f"data:{mime};base64,{data}"
@@ -158,9 +157,7 @@ def _converse_messages(body: Json) -> Messages:
 
 def _converse_part(block: Json) -> tuple[str, Json]:
     match block:
-        case {"text": text}:
-            return "text", text
-        case {"reasoningContent": {"reasoningText": {"text": text}}}:
+        case {"text": text} | {"reasoningContent": {"reasoningText": {"text": text}}}:
             return "text", text
         case {"image": {"format": kind, "source": {"bytes": data}}}:
             return "image", f"data:image/{kind};base64,{data}"
@@ -207,8 +204,7 @@ def _turn(role: str, parts: Iterable[Json], read: Callable[[Json], tuple[str, Js
         elif value:
             said.append({"type": "text", "text": value})
     if said or calls:
-        only_text = len(said) == 1 and said[0]["type"] == "text"
-        message = {"role": role, "content": said[0]["text"] if only_text else said}
+        message = {"role": role, "content": _plain(said)}
         yield {**message, "tool_calls": calls} if calls else message
 
 
@@ -226,7 +222,12 @@ def _content(content: Json) -> Json:
                 parts.append({"type": "text", "text": text})
             case _:
                 parts.append({"type": "text", "text": _text(part)})
-    return parts
+    return _plain(parts)
+
+
+def _plain(parts: list[Json]) -> Json:
+    """The text of a single part that is one, else the parts."""
+    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
 
 def _call(id: Json, name: Json, given: Json) -> dict[str, Json]:

@@ -7,6 +7,8 @@ for other models there is nothing better to take than gpt-4o's constants. Conten
 calls, have no formula: here their texts count.
 """
 
+# pyright: basic
+
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -47,10 +49,10 @@ def _texts(value: Any) -> Iterator[str]:
         case {"type": "image_url"}:
             return
         case dict():
-            for item in value.values():  # pyright: ignore[reportUnknownVariableType]
+            for item in value.values():
                 yield from _texts(item)
         case list():
-            for item in value:  # pyright: ignore[reportUnknownVariableType]
+            for item in value:
                 yield from _texts(item)
         case _:
             return

@@ -65,9 +65,7 @@ class PeerFigures:
     @classmethod
     def of(cls, peer: str, counts: Sequence[Counted]) -> Self | None:
         """The figures over the requests that it answered; None if it answered none."""
-        answers = [
-            (tokens, one.row.billed) for one in counts if (tokens := one.peers.get(peer)) is not None
-        ]
+        answers = [(tokens, one.row.billed) for one in counts if (tokens := one.peers.get(peer)) is not None]
         if not answers:
             return None
         errors = [error(tokens, billed) for tokens, billed in answers]

@@ -34,7 +34,7 @@ def records(groups: Groups) -> list[dict[str, Any]]:
 
 
 def write(directory: Path, sections: Mapping[str, Groups]) -> None:
-    """Writes the figures of each section's groups, and the chart of the one with most of the main families."""
+    """Writes the figures of each section, and the chart of that with most of the main families."""
     directory.mkdir(parents=True, exist_ok=True)
     figures = directory / "accuracy.json"
     record = {

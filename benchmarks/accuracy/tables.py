@@ -72,7 +72,9 @@ def _row(one: Counted) -> tuple[str, ...]:
 
 
 def _triple(median: float, p95: float, under: float) -> str:
-    return f"{median:.1%} / {p95:.0%} / {under:.0%}" if p95 >= 0.1 else f"{median:.1%} / {p95:.1%} / {under:.0%}"
+    return (
+        f"{median:.1%} / {p95:.0%} / {under:.0%}" if p95 >= 0.1 else f"{median:.1%} / {p95:.1%} / {under:.0%}"
+    )
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

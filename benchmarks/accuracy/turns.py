@@ -7,7 +7,7 @@ pair has a store of its own: nothing is learned from one pair for another.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.accuracy.counts import Counted, with_images
 from benchmarks.accuracy.progress import shown
@@ -51,14 +51,15 @@ def play(pairs: Sequence[Pair], rows: Mapping[str, Row]) -> Played:
 
 def _turn(pair: Pair, previous: Row, following: Row, reply: Sequence[Any]) -> Counted:
     usage = Usage(pair.previous_input, pair.previous_output)
-    given = {"format": previous.format, "model": _model(previous)}
     with Engine() as engine:
         engine.record(
-            with_images(previous.body), usage=usage, reply=_as_reply(previous, reply) if reply else None, **given
+            with_images(previous.body),
+            usage=usage,
+            reply=_as_reply(previous, reply) if reply else None,
+            format=previous.format,
+            model=_model(previous),
         )
-        count = engine.estimate(
-            with_images(following.body), format=following.format, model=_model(following)
-        )
+        count = engine.estimate(with_images(following.body), format=following.format, model=_model(following))
     return Counted(following, count.tokens, count.upper_bound, count.profile)
 
 
@@ -77,8 +78,8 @@ def _as_reply(row: Row, messages: Sequence[Any]) -> Any:
 
 
 def _messages(row: Row) -> list[Any]:
-    messages = row.body.get(_MESSAGES[row.format]) or []
-    return messages if isinstance(messages, list) else [messages]
+    messages: Any = row.body.get(_MESSAGES[row.format]) or []
+    return cast("list[Any]", messages) if isinstance(messages, list) else [messages]
 
 
 def _model(row: Row) -> str:
