@@ -67,7 +67,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("data", type=Path, metavar="DATA", help="the directory of recordings")
-    add("--only", default="*", metavar="SPLIT", help="only the files of this name, which may hold * and ?")
+    add(
+        "--only",
+        action="append",
+        metavar="SPLIT",
+        help="a file's name, which may hold * and ?; all by default",
+    )
     add("--exclude", type=Path, metavar="FILE", help="leave out the ids of this JSON list of {id}")
     add("--no-peers", action="store_true", help="count with ours alone: nothing else needs to be installed")
     add(
@@ -87,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(flags: argparse.Namespace) -> None:
     excluded: set[str] = rows.excluded(flags.exclude) if flags.exclude else set()
-    splits = list(rows.read(flags.data, flags.only, excluded))
+    splits = list(rows.read(flags.data, flags.only or ["*"], excluded))
     run = Run()
     with contextlib.ExitStack() as stack:
         peers = None if flags.no_peers else stack.enter_context(Peers())

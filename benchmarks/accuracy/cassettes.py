@@ -12,6 +12,7 @@ gateways out by hand. Equal bodies that were billed alike are one row; billed di
 # pyright: basic
 
 import argparse
+import gzip
 import json
 import re
 import sys
@@ -53,6 +54,8 @@ _ELSEWHERE = {
 """Keys and types that say that the bill holds something that the body doesn't."""
 
 _ANY = Prompt(model="default", messages=[Message("user", ["any"])])
+
+_GZIP = b"\x1f\x8b"
 
 _FUNCTIONS = {None, "function", "custom"}
 """Types of tools that the caller runs."""
@@ -109,7 +112,8 @@ def _row(engine: Engine, interaction: Json, source: str) -> Json:
     if not kind or not isinstance(body, dict) or _leans_elsewhere(body):
         return None
     model = body.get("model") or model
-    billed = next((tokens for answer in answers if (tokens := _billed(engine, answer))), 0)
+    # Events of a stream say what was billed so far.
+    billed = max((_billed(engine, answer) for answer in answers), default=0)
     if not billed or not _same_model(model, answers):
         return None
     digest = blake2b(json.dumps([host, model, body], sort_keys=True).encode(), digest_size=6)
@@ -136,9 +140,10 @@ def _interface(url: str) -> tuple[str, str, str]:
 
 
 def _text(message: Json) -> Json:
-    """A recorded body: text, or JSON that was parsed when it was recorded."""
+    """A recorded body: text, maybe zipped, or JSON that was parsed when it was recorded."""
     body = message.get("parsed_body") or message.get("body")
-    return body["string"] if isinstance(body, dict) and "string" in body else body
+    text = body["string"] if isinstance(body, dict) and "string" in body else body
+    return gzip.decompress(text) if isinstance(text, bytes) and text.startswith(_GZIP) else text
 
 
 def _answers(body: Json) -> list[Json]:
@@ -164,12 +169,12 @@ def _billed(engine: Engine, answer: Json) -> int:
 
 
 def _same_model(model: str, answers: list[Json]) -> bool:
-    """Whether the answer names no other model. A name may have a date or `latest` after it."""
-    for answer in answers:
+    """Whether the answer names no other model. A name may have a date after it; `latest` may be any."""
+    for answer in [] if model.endswith("latest") else answers:
         inner = answer.get("response") or answer.get("message") or answer
         named = inner.get("model") or inner.get("modelVersion")
         if isinstance(named, str):
-            asked, named = (name.rpartition("/")[2].removesuffix("-latest") for name in (model, named))
+            asked, named = (name.rpartition("/")[2] for name in (model, named))
             return named.startswith(asked) or asked.startswith(named)
     return True
 
@@ -205,7 +210,7 @@ def _group(body: Json) -> str:
         body.get("response_format", {}).get("json_schema"),
         text.get("format", {}).get("schema"),
         (body.get("output_config") or {}).get("format") or body.get("output_format"),
-        config.get("responseSchema") or config.get("responseJsonSchema"),
+        *(config.get(key) for key in ("responseSchema", "response_schema", "responseJsonSchema")),
     )
     if any(schemas):
         return "schema"

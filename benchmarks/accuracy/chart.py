@@ -31,7 +31,8 @@ LEAST = 0.0005
 
 def main() -> None:
     source, section, target = sys.argv[1:]
-    groups = json.loads(Path(source).read_text())["sections"][section][::-1]  # the first on top
+    records = json.loads(Path(source).read_text())
+    groups = [record for record in records if record["section"] == section][::-1]  # the first on top
     figure, (under, errors) = plt.subplots(
         1, 2, sharey=True, figsize=(10, 0.8 + 0.32 * len(groups)), layout="constrained"
     )

@@ -6,6 +6,7 @@ the characters of the body's JSON / 4, needs neither.
 """
 
 import json
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ class Peers:
     """The processes with the other counters."""
 
     def __init__(self) -> None:
-        if not PYTHON.exists() or not (_NODE / "node_modules").exists():
+        if not (PYTHON.exists() and (_NODE / "node_modules").exists() and shutil.which("node")):
             raise DataError("the other counters are not installed: run `make accuracy`, or give --no-peers")
         self._processes = [
             _start(PYTHON, _HERE / "python_peers.py"),

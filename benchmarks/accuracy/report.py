@@ -19,10 +19,11 @@ from benchmarks.results import commit, rounded
 _CHART = Path(__file__).parent / "chart.py"
 
 
-def records(groups: Groups) -> list[dict[str, Any]]:
+def records(section: str, groups: Groups) -> list[dict[str, Any]]:
     """The figures of each group, the peers' among them."""
     return [
         {
+            "section": section,
             "name": name,
             **asdict(Figures.of(counts)),
             "peers": {
@@ -36,19 +37,17 @@ def records(groups: Groups) -> list[dict[str, Any]]:
 def write(directory: Path, sections: Mapping[str, Groups]) -> None:
     """Writes the figures of each section, and the chart of that with most of the main families."""
     directory.mkdir(parents=True, exist_ok=True)
+    about = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit()}
+    kept = [{**one, **about} for name, groups in sections.items() for one in records(name, groups)]
+    # A group a line: short, and a later run differs only where a figure does.
+    lines = ",\n".join(json.dumps(rounded(one), ensure_ascii=False) for one in kept)
     figures = directory / "accuracy.json"
-    record = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit(),
-        "sections": {name: records(groups) for name, groups in sections.items()},
-    }
-    figures.write_text(json.dumps(rounded(record), indent=1, ensure_ascii=False) + "\n")
+    figures.write_text(f"[\n{lines}\n]\n")
     charted = max(sections, key=lambda name: _main_rows(sections[name]))
     if peers.PYTHON.exists():
         subprocess.run([peers.PYTHON, _CHART, figures, charted, directory / "accuracy.svg"], check=True)
 
 
 def _main_rows(groups: Groups) -> int:
-    """How much a chart of the groups would show; a sum alone is none."""
-    rows = next(iter(groups.values())) if len(groups) == 1 else groups["all"]
-    return sum(one.row.category == "main" for one in rows) if len(groups) > 1 else 0
+    """How many rows of main families a chart of the groups would show; a sum alone is none."""
+    return sum(one.row.category == "main" for one in groups["all"]) if len(groups) > 1 else 0

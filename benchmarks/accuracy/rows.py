@@ -10,7 +10,7 @@ pair has `prev` and `next` (ids of two requests, of which the second extends the
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,14 +85,17 @@ class Split:
     """Rows of a `kind` that has no interface here."""
 
 
-def read(directory: Path, only: str, excluded: set[str]) -> Iterator[Split]:
-    """The files whose stem matches the pattern `only`, without the rows of the `excluded` ids."""
+def read(directory: Path, only: Sequence[str], excluded: set[str]) -> Iterator[Split]:
+    """The files whose stem matches a pattern of `only`, without the rows of the `excluded` ids."""
     if not directory.is_dir():
         raise DataError(f"{directory} is no directory")
-    paths = sorted([*directory.glob(f"{only}.jsonl"), *directory.glob(f"{only}.jsonl.gz")])
-    if not paths:
-        raise DataError(f"{directory} has no {only}.jsonl and no {only}.jsonl.gz")
-    for path in paths:
+    paths: set[Path] = set()
+    for name in only:
+        found = {*directory.glob(f"{name}.jsonl"), *directory.glob(f"{name}.jsonl.gz")}
+        if not found:
+            raise DataError(f"{directory} has no {name}.jsonl and no {name}.jsonl.gz")
+        paths |= found
+    for path in sorted(paths):
         yield _split(path, excluded)
 
 

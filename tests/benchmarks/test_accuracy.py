@@ -83,6 +83,7 @@ def test_files_and_rows_are_chosen(tmp_path: Path, capsys: pytest.CaptureFixture
     }
     assert errors == "accuracy: plain: 1 rows are of no known kind\n"
     assert list(run(capsys, tmp_path, "--only", "zip*")[0]) == ["zipped"]
+    assert len(run(capsys, tmp_path, "--only", "zip*", "--only", "plain")[0]) == 3
 
 
 def test_what_the_engine_refuses_shows_as_an_underestimate(
@@ -149,8 +150,9 @@ def test_figures_are_kept_without_the_rows(tmp_path: Path, capsys: pytest.Captur
         {"id": "other", "tokens": BILLED, "upper_bound": BILLED},
     ]
     kept = (results / "accuracy.json").read_text()
-    [plain, _] = json.loads(kept)["sections"]["rows"]
-    assert (plain["name"], plain["rows"], plain["violations"]) == ("openai_chat, plain", 2, 1)
+    [plain, _] = json.loads(kept)
+    assert (plain["section"], plain["name"]) == ("rows", "openai_chat, plain")
+    assert (plain["rows"], plain["violations"]) == (2, 1)
     for private in ("secret-id", "hello", "a/b", str(tmp_path)):
         assert private not in kept
 

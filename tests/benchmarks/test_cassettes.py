@@ -1,5 +1,6 @@
 """The converter of HTTP recordings, on cassettes of each form that we wrote."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -27,6 +28,13 @@ def parsed(uri: str, request: Any, response: Any) -> dict[str, Any]:
     """As recorders write it that parse bodies."""
     exchange = {"request": {"uri": uri, "parsed_body": request}, "response": {"parsed_body": response}}
     return {"version": 1, "interactions": [exchange]}
+
+
+def zipped(uri: str, request: Any, response: Any) -> dict[str, Any]:
+    """As it came over the wire."""
+    cassette = vcrpy(uri, request, response)
+    cassette["interactions"][0]["response"]["body"]["string"] = gzip.compress(_text(response).encode())
+    return cassette
 
 
 def ruby(uri: str, request: Any, response: Any) -> dict[str, Any]:
@@ -61,7 +69,7 @@ def convert(directory: Path, *cassettes: dict[str, Any]) -> list[dict[str, Any]]
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("cassette", [vcrpy, parsed, ruby, go])
+@pytest.mark.parametrize("cassette", [vcrpy, parsed, zipped, ruby, go])
 def test_a_recording_of_each_form_is_a_row(tmp_path: Path, cassette: Any) -> None:
     [row] = convert(tmp_path, cassette(f"{OPENAI}/chat/completions", HELLO, ANSWER))
     assert row.pop("id")
