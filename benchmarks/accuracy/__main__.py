@@ -11,6 +11,7 @@ median error / 95th percentile / share of underestimates. Files of pairs are pla
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
 
 
@@ -84,7 +88,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--list", type=int, default=0, metavar="N", help="the N worst rows of each file, by id")
     add("--out", type=Path, metavar="FILE", help="write each row's numbers as JSON lines")
-    add("--results", type=Path, metavar="DIR", help="write accuracy.json, and accuracy.svg, the chart")
+    add(
+        "--results",
+        type=Path,
+        metavar="DIR",
+        help="write accuracy.json there, and accuracy.svg, the chart, unless --no-peers",
+    )
     add("--profiles", action="store_true", help="print the accuracy lines of the profile table")
     add("--write-profiles", action="store_true", help=f"write them into {profiles.TABLE.name}")
     return parser
@@ -166,7 +175,7 @@ def _keep(run: Run, flags: argparse.Namespace) -> None:
         )
         flags.out.write_text("".join(json.dumps(one) + "\n" for one in kept))
     if flags.results:
-        report.write(flags.results, run.sections)
+        report.write(flags.results, run.sections, chart=not flags.no_peers)
     lines = profiles.lines(run.counts)
     if flags.profiles:
         print(f"\n{profiles.toml(lines)}")

@@ -5,6 +5,7 @@ ai-tokenizer in Node with the packages of `ai_tokenizer/package-lock.json`; a co
 the characters of the body's JSON / 4, needs neither.
 """
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -51,8 +52,10 @@ class Peers:
         lines = "".join(json.dumps(_chat(row)) + "\n" for row in rows)
         for process in self._processes:
             assert process.stdin
-            process.stdin.write(lines)
-            process.stdin.flush()
+            # One that has ended is noticed when its answers are read.
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(lines)
+                process.stdin.flush()
         return [{**self._answer(), RULE_OF_THUMB: rule_of_thumb(row)} for row in rows]
 
     def _answer(self) -> Counts:

@@ -34,8 +34,8 @@ def records(section: str, groups: Groups) -> list[dict[str, Any]]:
     ]
 
 
-def write(directory: Path, sections: Mapping[str, Groups]) -> None:
-    """Writes the figures of each section, and the chart of that with most of the main families."""
+def write(directory: Path, sections: Mapping[str, Groups], *, chart: bool) -> None:
+    """Writes the figures of each section and, if wanted, the chart of the one with most main families."""
     directory.mkdir(parents=True, exist_ok=True)
     about = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit()}
     kept = [{**one, **about} for name, groups in sections.items() for one in records(name, groups)]
@@ -43,8 +43,8 @@ def write(directory: Path, sections: Mapping[str, Groups]) -> None:
     lines = ",\n".join(json.dumps(rounded(one), ensure_ascii=False) for one in kept)
     figures = directory / "accuracy.json"
     figures.write_text(f"[\n{lines}\n]\n")
-    charted = max(sections, key=lambda name: _main_rows(sections[name]))
-    if peers.PYTHON.exists():
+    if chart:
+        charted = max(sections, key=lambda name: _main_rows(sections[name]))
         subprocess.run([peers.PYTHON, _CHART, figures, charted, directory / "accuracy.svg"], check=True)
 
 
