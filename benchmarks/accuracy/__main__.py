@@ -115,7 +115,7 @@ def _run(flags: argparse.Namespace) -> None:
     for split in splits:
         _turns(run, split, {one.row.id: one.row for one in run.counts})
     for kind in flags.leave_out:
-        print(f"\n## Leave one {kind} out, main families\n\n{leave_out.report(mains, kind)}", flush=True)
+        _left_out(run, mains, kind)
     _keep(run, flags)
 
 
@@ -164,6 +164,16 @@ def _turns(run: Run, split: Split, by_id: dict[str, Row]) -> None:
             run.show(
                 f"{split.name}, {what}", groups | ({"main families": mains} if mains else {}), beside=False
             )
+
+
+def _left_out(run: Run, counts: Sequence[Counted], kind: str) -> None:
+    """Learns and shows the bounds of a main family's rows with each part left out."""
+    if not counts:
+        return
+    left_out = leave_out.leave_out(counts, leave_out.PARTS[kind])
+    run.show(f"one {kind} left out", leave_out.groups(counts, left_out), beside=False)
+    print(f"\n{len(left_out.unlearned)} rows have a profile and group that no other {kind} has.")
+    print(leave_out.spread(counts, kind), flush=True)
 
 
 def _keep(run: Run, flags: argparse.Namespace) -> None:

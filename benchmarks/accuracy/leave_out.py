@@ -101,36 +101,30 @@ def _cell(one: Counted) -> Cell:
     return one.row.split, one.profile_family, one.row.group
 
 
-def report(counts: Sequence[Counted], kind: str) -> str:
-    """The table of both bounds by family, and how evenly the parts are counted."""
-    part = PARTS[kind]
-    left_out = leave_out(counts, part)
-    groups: tables.Groups = {}
-    for family, learned in sorted(grouped(left_out.learned, lambda one: one.row.family).items()):
-        ids = {one.row.id for one in learned}
-        groups[f"{family}, profile's bound"] = [one for one in counts if one.row.id in ids]
-        groups[f"{family}, learned"] = learned
-    ids = {one.row.id for one in left_out.learned}
-    if ids:
-        groups["all, profile's bound"] = [one for one in counts if one.row.id in ids]
-        groups["all, learned"] = left_out.learned
-    unlearned = f"{len(left_out.unlearned)} rows have a profile and group that no other {kind} has"
-    text = f"{tables.ours(groups)}\n\n{unlearned}."
-    by_part = {name: Figures.of(rows) for name, rows in grouped(counts, part).items()}
-    return f"{text}\n{_spread(by_part, kind)}" + (f"\n\n{_parts(by_part)}" if kind == "repository" else "")
+def groups(counts: Sequence[Counted], left_out: LeftOut) -> tables.Groups:
+    """Both bounds of each family, on the rows for which one was learned."""
+    both: tables.Groups = {}
+    learned = grouped(left_out.learned, lambda one: one.row.family)
+    for name, rows in [*sorted(learned.items()), ("all", left_out.learned)]:
+        ids = {one.row.id for one in rows}
+        if ids:
+            both[f"{name}, profile's bound"] = [one for one in counts if one.row.id in ids]
+            both[f"{name}, learned"] = rows
+    return both
 
 
-def _spread(parts: dict[str, Figures], kind: str) -> str:
+def spread(counts: Sequence[Counted], kind: str) -> str:
+    """How evenly the parts are counted: in a sentence, and repositories, which are few, one by one."""
+    parts = {name: Figures.of(rows) for name, rows in sorted(grouped(counts, PARTS[kind]).items())}
     errors = [figures.median_error for figures in parts.values()]
     exact = [figures.exact_share for figures in parts.values()]
     violated = sum(figures.violations > 0 for figures in parts.values())
-    return (
-        f"{len(parts)} of them; in {violated} a row is above the profile's bound. The median error of a "
-        f"{kind}: median {quantile(errors, 0.5):.1%}, worst {max(errors):.1%}; its exact share: median "
+    sentence = (
+        f"Of {len(parts)}, {violated} have a row above the profile's bound. Median error of a {kind}: "
+        f"median {quantile(errors, 0.5):.1%}, worst {max(errors):.1%}; exact share: median "
         f"{quantile(exact, 0.5):.0%}, least {min(exact):.0%}."
     )
-
-
-def _parts(parts: dict[str, Figures]) -> str:
-    lines = [(name, *tables.cells(figures)) for name, figures in sorted(parts.items())]
-    return tables.table(("profile's bound, by repository", *tables.HEAD), lines)
+    if kind != "repository":
+        return sentence
+    lines = [(name, *tables.cells(figures)) for name, figures in parts.items()]
+    return f"{sentence}\n\n{tables.table(('profile bound, by repository', *tables.HEAD), lines)}"

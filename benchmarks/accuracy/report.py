@@ -1,4 +1,4 @@
-"""Keeps the figures: `accuracy.json`, and a chart of them, `accuracy.svg`.
+"""Keeps the figures: `accuracy.json`, `accuracy.md`, and a chart of them, `accuracy.svg`.
 
 Nothing of the recordings is written: no text, no id, no source.
 """
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.accuracy import peers
+from benchmarks.accuracy import peers, tables
 from benchmarks.accuracy.figures import Figures, PeerFigures
 from benchmarks.accuracy.tables import Groups
 from benchmarks.results import commit, rounded
@@ -43,11 +43,25 @@ def write(directory: Path, sections: Mapping[str, Groups], *, chart: bool) -> No
     lines = ",\n".join(json.dumps(rounded(one), ensure_ascii=False) for one in kept)
     figures = directory / "accuracy.json"
     figures.write_text(f"[\n{lines}\n]\n")
+    (directory / "accuracy.md").write_text(_document(sections, about))
     if chart:
         charted = max(sections, key=lambda name: _main_rows(sections[name]))
         subprocess.run([peers.PYTHON, _CHART, figures, charted, directory / "accuracy.svg"], check=True)
 
 
+def _document(sections: Mapping[str, Groups], about: Mapping[str, str]) -> str:
+    """The tables as they were printed."""
+    parts = [
+        f"# Accuracy\n\nMeasured {about['date']} at {about['commit']}; ../README.md says how to read it."
+    ]
+    for name, groups in sections.items():
+        parts.append(f"## {name}\n\n{tables.ours(groups)}")
+        if any(one.peers for counts in groups.values() for one in counts):
+            parts.append(tables.beside(groups))
+    return "\n\n".join(parts) + "\n"
+
+
 def _main_rows(groups: Groups) -> int:
-    """How many rows of main families a chart of the groups would show; a sum alone is none."""
-    return sum(one.row.category == "main" for one in groups["all"]) if len(groups) > 1 else 0
+    """How many rows of main families a chart of the groups would show beside peers; a sum alone is none."""
+    counts = groups.get("all", []) if len(groups) > 1 else []
+    return sum(one.row.category == "main" and bool(one.peers) for one in counts)

@@ -134,27 +134,29 @@ def test_a_bound_is_learned_on_the_other_repositories(
     assert main([str(tmp_path), "--no-peers", "--leave-out", "repository", "--leave-out", "cassette"]) == 0
     printed = capsys.readouterr().out
     for kind in ("repository", "cassette"):
-        lines = tables(printed)[f"Leave one {kind} out, main families"]
+        lines = tables(printed)[f"one {kind} left out"]
         assert lines["all, profile's bound"][4:6] == ["3", "5 = 38.5%"]
         assert lines["all, learned"][4:6] == ["1", "1 = 7.7%"], kind
         assert f"1 rows have a profile and group that no other {kind} has." in printed
-    assert tables(printed)["Leave one repository out, main families"]["c/c"][:2] == ["2", "50.0%"]
+    assert tables(printed)["one repository left out"]["c/c"][:2] == ["2", "50.0%"]
 
 
 def test_figures_are_kept_without_the_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "rows.jsonl", row("secret-id", BILLED), row("other", 10))
     out, results = tmp_path / "out.jsonl", tmp_path / "results"
-    run(capsys, tmp_path, "--only", "rows", "--out", out, "--results", results)
+    write_them = ["--out", out, "--results", results, "--leave-out", "repository"]
+    sections, _ = run(capsys, tmp_path, "--only", "rows", *write_them)
+    assert tables((results / "accuracy.md").read_text())["rows"] == sections["rows"]
     assert [json.loads(line) for line in out.read_text().splitlines()] == [
         {"id": "secret-id", "tokens": BILLED, "upper_bound": BILLED},
         {"id": "other", "tokens": BILLED, "upper_bound": BILLED},
     ]
     kept = (results / "accuracy.json").read_text()
-    [plain, _] = json.loads(kept)
+    [plain, *_] = json.loads(kept)
     assert (plain["section"], plain["name"]) == ("rows", "openai_chat, plain")
     assert (plain["rows"], plain["violations"]) == (2, 1)
     for private in ("secret-id", "hello", "a/b", str(tmp_path)):
-        assert private not in kept
+        assert private not in kept + (results / "accuracy.md").read_text()
 
 
 def test_lines_of_the_profile_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
