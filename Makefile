@@ -5,6 +5,7 @@ BIN   := $(VENV)/bin
 CORE  := service/tokencountd/_core.abi3.so
 SOURCES := $(shell find rust_core proto -name target -prune -o -type f -print) Cargo.toml Cargo.lock
 BUF   := ../$(BIN)/buf
+AI_TOKENIZER := benchmarks/accuracy/ai_tokenizer
 
 export TOKENCOUNTD := $(CURDIR)/$(BIN)/tokencountd
 
@@ -130,8 +131,6 @@ load: build $(GHZ) ## Send 10,000 calls of each method to a server, through its 
 
 bench-bpe: ## Measure the counters on the texts in CORPUS
 	cargo run --quiet --release --manifest-path benchmarks/bpe/Cargo.toml -- $(CORPUS)
-
-AI_TOKENIZER := benchmarks/accuracy/ai_tokenizer
 
 $(AI_TOKENIZER)/node_modules: $(AI_TOKENIZER)/package-lock.json
 	npm --prefix $(AI_TOKENIZER) ci --silent

@@ -38,11 +38,12 @@ def _litellm(chat: dict) -> int:
     import litellm
 
     choice = chat["tool_choice"]
+    takes = choice == "none" or (isinstance(choice, dict) and "function" in choice)
     return litellm.token_counter(
         model=chat["model"],
         messages=chat["messages"],
         tools=chat["tools"] or None,
-        tool_choice=choice if isinstance(choice, dict) or choice == "none" else None,
+        tool_choice=choice if takes else None,
     )
 
 

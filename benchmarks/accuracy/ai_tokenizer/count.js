@@ -47,8 +47,15 @@ function message({ role, content, tool_calls: calls = [], tool_call_id: id }) {
 
 const part = (value) => (value.type === "image_url" ? { type: "image" } : { type: "text", text: value.text ?? "" });
 
-function call({ function: { name, arguments: given } }) {
-  return { type: "tool-call", toolName: name, input: JSON.parse(given || "{}") };
+const call = ({ function: { name, arguments: given } }) => ({ type: "tool-call", toolName: name, input: input(given) });
+
+// A model may write arguments that are no JSON.
+function input(given) {
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given;
+  }
 }
 
 // It reads Zod's internals and nothing of a JSON schema: this shows it a schema as Zod would hold it,
