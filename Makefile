@@ -5,6 +5,7 @@ BIN   := $(VENV)/bin
 CORE  := service/tokencountd/_core.abi3.so
 SOURCES := $(shell find rust_core proto -name target -prune -o -type f -print) Cargo.toml Cargo.lock
 BUF   := ../$(BIN)/buf
+AI_TOKENIZER := benchmarks/accuracy/ai_tokenizer
 
 export TOKENCOUNTD := $(CURDIR)/$(BIN)/tokencountd
 
@@ -131,5 +132,10 @@ load: build $(GHZ) ## Send 10,000 calls of each method to a server, through its 
 bench-bpe: ## Measure the counters on the texts in CORPUS
 	cargo run --quiet --release --manifest-path benchmarks/bpe/Cargo.toml -- $(CORPUS)
 
-accuracy: build ## Compare counts with recorded bills in DATA
-	$(BIN)/python -m benchmarks.accuracy $(DATA)
+$(AI_TOKENIZER)/node_modules: $(AI_TOKENIZER)/package-lock.json
+	npm --prefix $(AI_TOKENIZER) ci --silent
+	touch $@
+
+accuracy: build .work/peers/.installed $(AI_TOKENIZER)/node_modules ## Compare counts, ours and others', with recorded bills in DATA
+	$(BIN)/python -m benchmarks.accuracy $(DATA) --leave-out repository --leave-out cassette \
+		--results benchmarks/results $(FLAGS)

@@ -92,25 +92,27 @@ def write(path: Path, results: Sequence[Result]) -> None:
     about = {
         "command": shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]]),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
+        "commit": commit(),
         "cpus": os.cpu_count(),
         "load_average": round(os.getloadavg()[0], 1),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    records = [_rounded({**result.record(), **about}) for result in results]
+    records = [rounded({**result.record(), **about}) for result in results]
     path.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit that was measured; "-dirty" if files had changed since."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Floats to four digits: more is noise."""
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, Mapping):
-        return {key: _rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {key: rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, list):
+        return [rounded(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
