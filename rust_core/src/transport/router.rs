@@ -55,7 +55,7 @@ impl hyper::service::Service<Request<Incoming>> for Router {
         let (shared, identity) = (self.shared.clone(), self.identity.clone());
         match Rpc::by_name(path) {
             Some(Rpc::CountMessagesStream) => {
-                Box::pin(async move { Ok(stream::serve(shared, identity, request)) })
+                Box::pin(async move { Ok(stream::serve(shared, identity.as_deref(), request)) })
             }
             Some(rpc) => {
                 Box::pin(async move { Ok(unary::serve(shared, identity, rpc, request).await) })

@@ -29,13 +29,13 @@ const RPC: Rpc = Rpc::CountMessagesStream;
 /// Answers the call.
 pub fn serve(
     shared: Arc<Shared>,
-    identity: Option<Arc<str>>,
+    identity: Option<&str>,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let opened = || {
         let deadline = message::deadline(&parts.headers)?;
-        let tenant = tenant(&shared, identity.as_deref(), &parts.headers)?;
+        let tenant = tenant(&shared, identity, &parts.headers)?;
         let requests = receive(&shared, &parts.headers, body)?;
         Ok::<_, Status>((deadline, tenant, requests))
     };
