@@ -37,9 +37,12 @@ def anonymous(settings: Settings) -> bool:
     """Whether callers that show nothing are served. Raises `SettingsError` if that would be careless."""
     if settings.allow_anonymous:
         return True
+    local = settings.listen.startswith(_LOOPBACK)
+    if settings.tokens and not settings.tls_certificate and not local:
+        logs.event("tokens without TLS: who is on the way can read them", logging.WARNING)
     if settings.tokens or settings.tls_client_ca:
         return False
-    if not settings.listen.startswith(_LOOPBACK):
+    if not local:
         raise SettingsError(
             f"--listen {settings.listen}: anyone could call; give --tokens or --tls-client-ca,"
             " or --allow-anonymous if that is wanted"
