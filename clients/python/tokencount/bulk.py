@@ -35,14 +35,24 @@ _LIMITED = frozenset({"OVERLOADED", "QUOTA_EXCEEDED"})
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of one prompt of a data set: `count` or `error`, the other one is None."""
+    """What became of one prompt of a data set."""
 
     id: str
     """The caller's id; empty if there was none."""
-    count: Count | None
-    """How many tokens it has."""
-    error: TokenCountError | None
-    """Why it was not counted, as a call with this prompt alone would raise it."""
+    result: Count | TokenCountError
+    """How many tokens the prompt has, or why it was not counted."""
+
+    @property
+    def error(self) -> TokenCountError | None:
+        """Why the prompt was not counted; None if it was."""
+        return self.result if isinstance(self.result, TokenCountError) else None
+
+    @property
+    def count(self) -> Count:
+        """How many tokens the prompt has. Raises the `error` if there is one."""
+        if isinstance(self.result, TokenCountError):
+            raise self.result
+        return self.result
 
 
 class Backlog:
@@ -93,9 +103,7 @@ class Backlog:
         request = self._requests.popleft()
         self._bytes -= request.ByteSize()
         self.first += 1
-        if isinstance(result, TokenCountError):
-            return Counted(request.id, None, result)
-        return Counted(request.id, result, None)
+        return Counted(request.id, result)
 
     def close(self) -> None:
         """Drop the requests, and take no more."""
