@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any, cast
 
 from tokencount import AsyncClient, Client
@@ -22,11 +22,23 @@ class Blocking:
     def _wait(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             result = method(*args, **kwargs)
+            if inspect.isasyncgen(result):
+                return self._each(result)
             if inspect.isawaitable(result):
                 return self._runner.run(_await(result))
             return Blocking(result, self._runner) if method.__name__ == "conversation" else result
 
         return call
+
+    def _each(self, values: AsyncGenerator[Any]) -> Generator[Any]:
+        try:
+            while True:
+                try:
+                    yield self._runner.run(_await(anext(values)))
+                except StopAsyncIteration:
+                    return
+        finally:
+            self._runner.run(_await(values.aclose()))
 
     def __enter__(self) -> "Blocking":
         self._runner.run(_await(self._target.__aenter__()))  # type: ignore[attr-defined]

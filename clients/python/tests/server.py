@@ -18,6 +18,7 @@ class Server:
     def __init__(self, port: int = 0) -> None:
         self._listen = f"127.0.0.1:{port}"
         self.address = ""
+        self._end = signal.SIGTERM
 
     def __enter__(self) -> Self:
         self._directory = tempfile.TemporaryDirectory()
@@ -31,11 +32,16 @@ class Server:
         self.address = line.split()[-1]
         return self
 
+    def crash(self) -> None:
+        """Let the `with` statement end it as a crash does."""
+        self._end = signal.SIGKILL
+
     def __exit__(self, *exception: object) -> None:
-        self._process.send_signal(signal.SIGTERM)
+        self._process.send_signal(self._end)
         status = self._process.wait(timeout=20)
         self._directory.cleanup()
-        assert status == 0, f"the server ended with {status}"
+        expected = 0 if self._end is signal.SIGTERM else -self._end
+        assert status == expected, f"the server ended with {status}"
 
     @property
     def port(self) -> int:

@@ -1,18 +1,20 @@
 """The client for asyncio programs: as `client`, with coroutines."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from functools import partial
 from typing import Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 from grpc import aio
 
-from tokencount import requests
+from tokencount import bulk_aio, requests
+from tokencount.bulk import Counted
 from tokencount.channel import OPTIONS, Connection
 from tokencount.errors import TokenCountError, from_rpc
 from tokencount.requests import FormatName, Object, PromptLike, ReplyLike, UsageLike
 from tokencount.transcript import Transcript
-from tokencount.v1 import Count, RecordActualResponse
+from tokencount.v1 import Count, CountMessagesRequest, CountMessagesStreamRequest, RecordActualResponse
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
 
 _Request = TypeVar("_Request", bound=Message)
@@ -55,6 +57,24 @@ class AsyncClient(Connection):
             return (await self._call(self._stub.CountMessages, request, timeout)).count
         except TokenCountError as error:
             return self.local_count(error, message)
+
+    def count_many(
+        self,
+        prompts: bulk_aio.Prompts,
+        format: FormatName | None = None,
+        model: str = "",
+        *,
+        per_message: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Counted]:
+        """Count a data set: give one `Counted` for each prompt, in order.
+
+        As `Client.count_many`; `prompts` may be an async iterable, and another task iterates it.
+        To leave early, close the generator (`aclose`, or `contextlib.aclosing`).
+        """
+        make = partial(requests.count_of_set, format=format, model=model, per_message=per_message)
+        seconds = self._timeout if timeout is None else timeout
+        return bulk_aio.count_many(self._stream, self._alone, prompts, make, seconds)
 
     async def estimate(
         self,
@@ -116,6 +136,12 @@ class AsyncClient(Connection):
     async def __aexit__(self, *exception: object) -> None:
         """Close the channel."""
         await self.close()
+
+    def _stream(self, requests: AsyncIterator[CountMessagesStreamRequest]) -> bulk_aio.Call:
+        return self._stub.CountMessagesStream(requests, metadata=self._metadata)
+
+    async def _alone(self, request: CountMessagesRequest) -> Count:
+        return (await self._call(self._stub.CountMessages, request, None)).count
 
     async def _call(
         self,

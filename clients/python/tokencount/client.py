@@ -1,17 +1,19 @@
 """The client for programs with threads."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Self, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 
-from tokencount import requests
+from tokencount import bulk_sync, requests
+from tokencount.bulk import Counted
 from tokencount.channel import OPTIONS, Connection
 from tokencount.errors import TokenCountError, from_rpc
-from tokencount.requests import FormatName, Object, PromptLike, ReplyLike, UsageLike
+from tokencount.requests import FormatName, Object, PromptLike, PromptOfSet, ReplyLike, UsageLike
 from tokencount.transcript import Transcript
-from tokencount.v1 import Count, RecordActualResponse
+from tokencount.v1 import Count, CountMessagesRequest, CountMessagesStreamRequest, RecordActualResponse
 from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
 
 _Request = TypeVar("_Request", bound=Message)
@@ -54,6 +56,32 @@ class Client(Connection):
             return self._call(self._stub.CountMessages, request, timeout).count
         except TokenCountError as error:
             return self.local_count(error, message)
+
+    def count_many(
+        self,
+        prompts: Iterable[PromptOfSet],
+        format: FormatName | None = None,
+        model: str = "",
+        *,
+        per_message: bool = False,
+        timeout: float | None = None,
+    ) -> Generator[Counted]:
+        """Count a data set: give one `Counted` for each prompt, in order.
+
+        A prompt may come as a pair with an id of the caller's. `format`, `model` and `per_message`
+        are those of `count`, and hold for all prompts.
+
+        What is wrong with one prompt is its `Counted.error`. This raises `TokenCountError` only for
+        what ends the whole: the server knows no such caller, or it went away and `timeout` seconds
+        of trying brought no answer. An error of `prompts` is raised after the answers before it. The
+        `fallback` doesn't apply.
+
+        `prompts` is iterated by another thread, at most 256 prompts or 16 MiB ahead of the answers,
+        so neither has to fit in memory. To leave early, close the generator.
+        """
+        make = partial(requests.count_of_set, format=format, model=model, per_message=per_message)
+        seconds = self._timeout if timeout is None else timeout
+        return bulk_sync.count_many(self._stream, self._alone, map(make, prompts), seconds)
 
     def estimate(
         self,
@@ -115,6 +143,12 @@ class Client(Connection):
     def __exit__(self, *exception: object) -> None:
         """Close the channel."""
         self.close()
+
+    def _stream(self, requests: Iterator[CountMessagesStreamRequest]) -> bulk_sync.Call:
+        return self._stub.CountMessagesStream(requests, metadata=self._metadata)
+
+    def _alone(self, request: CountMessagesRequest) -> Count:
+        return self._call(self._stub.CountMessages, request, None).count
 
     def _call(
         self,

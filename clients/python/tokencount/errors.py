@@ -8,8 +8,11 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from tokencount.error_details_pb2 import BadRequest, ErrorInfo, RpcStatus
+from tokencount.v1 import ErrorReason, StreamError
 
 _DETAILS_KEY = "grpc-status-details-bin"
+_REASON_PREFIX = "ERROR_REASON_"
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
 _UNREACHABLE = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
@@ -76,6 +79,14 @@ def from_rpc(failure: _Failure) -> TokenCountError:
                     message.MergeFromString(detail.value)
     field = request.field_violations[0].field if request.field_violations else ""
     return TokenCountError(failure.code(), info.reason, field, failure.details() or "")
+
+
+def from_stream(error: StreamError) -> TokenCountError:
+    """Read the error of one prompt of a stream. What a newer server may send counts as unknown."""
+    code = _CODES.get(error.code, grpc.StatusCode.UNKNOWN)
+    known = error.reason in ErrorReason.values()
+    reason = ErrorReason.Name(error.reason).removeprefix(_REASON_PREFIX) if known else ""
+    return TokenCountError(code, reason, error.field, error.message)
 
 
 def _binary(value: str | bytes) -> bytes:

@@ -14,6 +14,7 @@ from tokencount.v1 import (
     STATUS_FAILED,
     STATUS_SUCCEEDED,
     CountMessagesRequest,
+    CountMessagesStreamRequest,
     EstimateConversationRequest,
     Format,
     Message,
@@ -43,6 +44,8 @@ Object = Mapping[str, object]
 """A JSON object."""
 PromptLike = Prompt | ProviderRequest | Object | bytes
 """A prompt: typed, or the provider's request body as a mapping or as JSON text in UTF-8."""
+PromptOfSet = PromptLike | tuple[str, PromptLike]
+"""A prompt of a data set, alone or after the caller's id of it."""
 UsageLike = Usage | Object | bytes
 """A bill: typed (cached tokens inside `input_tokens`), or the provider's usage or response."""
 ReplyLike = Message | Object | Sequence[Object] | bytes
@@ -78,6 +81,15 @@ def prompt_message(prompt: PromptLike, format: FormatName | None, model: str) ->
 def count(prompt: Prompt | ProviderRequest, per_message: bool) -> CountMessagesRequest:
     """Ask for the count of a prompt."""
     return CountMessagesRequest(**_prompt_field(prompt), per_message=per_message)
+
+
+def count_of_set(
+    prompt: PromptOfSet, format: FormatName | None, model: str, per_message: bool
+) -> CountMessagesStreamRequest:
+    """Ask for the count of a prompt of a data set. Raises as `prompt_message`."""
+    id, alone = prompt if isinstance(prompt, tuple) else ("", prompt)
+    request = count(prompt_message(alone, format, model), per_message)
+    return CountMessagesStreamRequest(id=id, count_messages=request)
 
 
 def estimate(prompt: Prompt | ProviderRequest, base: bytes, per_message: bool) -> EstimateConversationRequest:

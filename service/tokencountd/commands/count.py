@@ -1,4 +1,4 @@
-"""`tokencountd count`: counts a file in process, without a server."""
+"""`tokencountd count`: counts a file, in process or on a server."""
 
 import argparse
 import dataclasses
@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from contextlib import nullcontext
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +17,7 @@ from tokencountd.commands.table import table
 from tokencountd.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from tokencountd import _core
@@ -26,13 +28,17 @@ _ABOUT = """Counts the tokens of FILE, or of standard input for "-".
 
 A JSON object is taken for a provider's request body and counted as the provider bills it; its
 format is detected unless --format says it. Anything else, or --text, is plain text, counted in an
-encoding or a model's vocabulary; special-token text such as <|endoftext|> is ordinary text."""
+encoding or a model's vocabulary; special-token text such as <|endoftext|> is ordinary text.
+
+Nothing but the file is needed. With --server a running server counts instead, by its own profiles
+and for the tenant of the token. It takes bodies, not plain text."""
 
 _EXAMPLES = """examples:
   tokencountd count request.json
   tokencountd count --format gemini --model gemini-2.5-pro request.json
   echo "How many tokens?" | tokencountd count --encoding o200k_base -
   tokencountd count --jsonl requests.jsonl > counts.jsonl
+  tokencountd count --server 10.0.0.5:50051 --jsonl requests.jsonl > counts.jsonl
 
 bulk mode (--jsonl), one JSON object a line, answered in order by one line each:
   in:   {"id": 1, "text": "...", "encoding" or "model": "..."}
@@ -40,6 +46,8 @@ bulk mode (--jsonl), one JSON object a line, answered in order by one line each:
   out:  {"id", "tokens", "upper_bound", "source", "encoding", "profile", "warnings"}
         {"id", "error": {"reason", "message"}}   and then the exit status is 1
   --format, --model and --encoding stand for what a line leaves out.
+  With --server a line with "text" is answered with an error. A server that is restarted meanwhile
+  is waited for; if it stays away, the command ends with what was answered and exit status 1.
 """
 
 FORMATS = ("openai_chat", "openai_responses", "anthropic", "gemini", "gemini_vertex", "bedrock_converse")
@@ -49,7 +57,7 @@ def add(commands: "Subparsers") -> None:
     """Adds the command."""
     parser = commands.add_parser(
         "count",
-        help="count a file without a server",
+        help="count a file, without a server or on one",
         description=_ABOUT,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -66,6 +74,20 @@ def add(commands: "Subparsers") -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print a JSON object")
     output.add_argument("--jsonl", action="store_true", help="bulk mode: count every line")
+    remote = parser.add_argument_group("counting on a server")
+    remote.add_argument("--server", metavar="ADDRESS", help="count on this server, such as localhost:50051")
+    remote.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help="file with the bearer token to send; without --server-ca anyone on the way can read it",
+    )
+    remote.add_argument(
+        "--server-ca",
+        metavar="FILE",
+        type=Path,
+        help="PEM file with the CAs of the server's certificate; the connection is then over TLS",
+    )
     settings.add_arguments(parser, ["profiles", "max_message_bytes", "threads"])
     parser.set_defaults(run=_run)
 
@@ -77,12 +99,24 @@ def _run(flags: argparse.Namespace, values: Settings) -> int:
     with _open(flags.file) as source:
         core = engine(values)
         if flags.jsonl:
-            defaults = {name: getattr(flags, name) for name in ("format", "model", "encoding")}
-            return bulk.run(core, source, defaults, values)
+            return bulk.run(_line_counter(core, flags), source, values)
         data = source.read()
     if flags.text or flags.encoding or not data.lstrip().startswith(b"{"):
+        if flags.server:
+            raise CommandError("a server counts bodies; leave out --server to count plain text")
         return _text(core, flags, data)
     return _body(core, flags, data)
+
+
+def _line_counter(core: "_core.Engine", flags: argparse.Namespace) -> "Callable[[list[bytes]], bulk.Answers]":
+    defaults = {name: getattr(flags, name) for name in ("format", "model", "encoding")}
+    if not flags.server:
+        return lambda lines: core.count_lines(lines, defaults)
+    # Imported here, for gRPC: counting in process starts faster without it.
+    from tokencountd.commands import remote
+
+    client = remote.connect(flags.server, flags.token_file, flags.server_ca)
+    return partial(remote.count_lines, client, core, defaults)
 
 
 def _open(name: str) -> "AbstractContextManager[BufferedReader]":
@@ -111,18 +145,30 @@ def _text(core: "_core.Engine", flags: argparse.Namespace, data: bytes) -> int:
 
 
 def _body(core: "_core.Engine", flags: argparse.Namespace, data: bytes) -> int:
-    # Imported here, for its dependency: the rest of the command line does without protobuf.
-    from tokencountd.engine import Engine, StatusError
-
-    try:
-        count = Engine.over(core).count(data, format=flags.format or None, model=flags.model)
-    except StatusError as error:
-        raise CommandError(f"{error} ({error.reason})") from None
+    count = _count_on_server(core, flags, data) if flags.server else _count_here(core, flags, data)
     if flags.json:
         print(json.dumps(dataclasses.asdict(count), indent=2, default=_plain))
     else:
         print(_report(count))
     return 0
+
+
+def _count_here(core: "_core.Engine", flags: argparse.Namespace, data: bytes) -> "Count":
+    # Imported here, for its dependency: the rest of the command line does without protobuf.
+    from tokencountd.engine import Engine, StatusError
+
+    try:
+        return Engine.over(core).count(data, format=flags.format or None, model=flags.model)
+    except StatusError as error:
+        raise CommandError(f"{error} ({error.reason})") from None
+
+
+def _count_on_server(core: "_core.Engine", flags: argparse.Namespace, data: bytes) -> "Count":
+    # Imported here, for gRPC.
+    from tokencountd.commands import remote
+
+    with remote.connect(flags.server, flags.token_file, flags.server_ca) as client:
+        return remote.count_body(client, core, data, flags.format, flags.model)
 
 
 def _plain(value: Any) -> str:
