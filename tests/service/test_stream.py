@@ -90,3 +90,21 @@ def test_a_limit_slows_a_stream_and_does_not_end_it(start: Start) -> None:
         sent = [request(str(number), "hello") for number in range(30)]
         answers = TokenCounterServiceStub(channel).CountMessagesStream(iter(sent), timeout=PATIENCE)
         assert len(list(answers)) == 30
+
+
+def test_a_drain_ends_streams_after_what_was_read(start: Start) -> None:
+    daemon = start()
+    more = threading.Event()
+
+    def requests() -> Iterator[wire.CountMessagesStreamRequest]:
+        yield request("a", "hello")
+        more.wait(PATIENCE)
+
+    with daemon.channel() as channel:
+        answers = iter(TokenCounterServiceStub(channel).CountMessagesStream(requests(), timeout=PATIENCE))
+        assert next(answers).id == "a"
+        daemon.process.terminate()
+        error, _ = error_of(lambda: next(answers))
+        assert error.code() == grpc.StatusCode.UNAVAILABLE
+        more.set()
+    assert daemon.wait() == 0

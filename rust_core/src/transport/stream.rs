@@ -62,14 +62,30 @@ fn answers(
     requests: Streaming<Bytes>,
     deadline: Option<Instant>,
 ) -> impl Stream<Item = Result<Vec<u8>, Status>> + Send + 'static {
-    let reader = shared.clone();
-    let requests = futures_util::stream::try_unfold(requests, move |mut requests| {
-        let shared = reader.clone();
-        async move { Ok(next(&shared, &mut requests).await?.map(|request| (request, requests))) }
+    let state = (shared.clone(), requests);
+    let requests = futures_util::stream::try_unfold(state, |(shared, mut requests)| async move {
+        let request = next_or_drain(&shared, &mut requests).await?;
+        Ok(request.map(|request| (request, (shared, requests))))
     });
     let counts =
         requests.map(move |request| count(shared.clone(), tenant.clone(), request, deadline));
     until_failure(counts.buffered(AT_ONCE))
+}
+
+/// The next request. When the server drains, what was read is answered and the stream ends, so that
+/// its caller can go on elsewhere rather than be cut off when the grace time is over.
+async fn next_or_drain(
+    shared: &Shared,
+    requests: &mut Streaming<Bytes>,
+) -> Result<Option<Bytes>, Status> {
+    let mut draining = shared.draining.clone();
+    tokio::select! {
+        biased;
+        _ = draining.wait_for(|draining| *draining) => {
+            Err(Status::unavailable("the server ends: send the rest to another, or again"))
+        }
+        request = next(shared, requests) => request,
+    }
 }
 
 /// Counts one request.
