@@ -30,7 +30,7 @@ class Blocking:
 
         return call
 
-    def _each(self, values: AsyncGenerator[Any]) -> Generator[Any]:
+    def _each(self, values: AsyncGenerator[Any, Any]) -> Generator[Any]:
         try:
             while True:
                 try:

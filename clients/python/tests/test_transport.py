@@ -35,7 +35,7 @@ class Difficult(TokenCounterServiceServicer):
         headers = {item[0]: item[1] for item in context.invocation_metadata()}
         return CountMessagesResponse(count=Count(tokens=self._answer(self.calls, headers, context)))
 
-    EstimateConversation = RecordActual = CountMessages  # type: ignore[assignment]
+    CountMessagesStream = EstimateConversation = RecordActual = CountMessages  # type: ignore[assignment]
 
 
 def one(*_: object) -> int:
