@@ -40,7 +40,7 @@ def test_a_wrong_request_is_one_answer(stub: TokenCounterServiceStub) -> None:
     kinds = [answer.WhichOneof("result") for answer in answers]
     assert kinds == ["count", "error", "error", "count"]
     assert (answers[1].error.field, answers[2].error.field) == (
-        "count_messages.typed.model",
+        "typed.model",
         "count_messages",
     )
     assert {answer.error.code for answer in answers[1:3]} == {grpc.StatusCode.INVALID_ARGUMENT.value[0]}
@@ -57,17 +57,18 @@ def test_a_caller_that_does_not_read_is_not_read(stub: TokenCounterServiceStub) 
 
     def endless() -> Iterator[wire.CountMessagesStreamRequest]:
         nonlocal taken
-        big = words(10_000)
+        # Answers bring the id back, so they are as large as the requests.
+        big = "x" * (64 << 10)
         for number in itertools.count():
             taken = number
             if number == 2_000:
                 more.set()
                 return
-            yield request(str(number), big)
+            yield request(big, "hello")
 
     answers = stub.CountMessagesStream(endless(), timeout=PATIENCE)
     next(iter(answers))
-    # Answers are small, so many fit the windows; 2,000 requests of 70 kB never would.
+    # 128 MB of them fit no window.
     assert not more.wait(1.0), taken
     answers.cancel()
 

@@ -491,7 +491,7 @@ type StreamError struct {
 	Reason ErrorReason `protobuf:"varint,2,opt,name=reason,proto3,enum=tokencount.v1.ErrorReason" json:"reason,omitempty"`
 	// message says what is wrong and what to do. It never holds text of the prompt.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	// field is the path of the field that is wrong, from the stream's request on. Empty: none.
+	// field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
 	Field         string `protobuf:"bytes,4,opt,name=field,proto3" json:"field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -120,9 +120,7 @@ impl Engine {
         let counted = request
             .count_messages
             .ok_or_else(|| Status::missing("count_messages", "required: what to count"))
-            .and_then(|request| {
-                self.count_messages(request, call).map_err(|error| error.inside("count_messages"))
-            });
+            .and_then(|request| self.count_messages(request, call));
         let result = match counted {
             Ok(count) => Count(count),
             Err(status) if matches!(status.code, Code::Cancelled | Code::DeadlineExceeded) => {

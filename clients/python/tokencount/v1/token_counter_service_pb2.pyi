@@ -278,7 +278,7 @@ class StreamError(_message.Message):
     message: _builtins.str
     """message says what is wrong and what to do. It never holds text of the prompt."""
     field: _builtins.str
-    """field is the path of the field that is wrong, from the stream's request on. Empty: none."""
+    """field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none."""
     def __init__(
         self,
         *,

@@ -139,7 +139,7 @@ export interface StreamError {
   reason: ErrorReason;
   /** message says what is wrong and what to do. It never holds text of the prompt. */
   message: string;
-  /** field is the path of the field that is wrong, from the stream's request on. Empty: none. */
+  /** field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none. */
   field: string;
 }
 

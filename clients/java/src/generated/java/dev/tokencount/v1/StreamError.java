@@ -149,7 +149,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object field_ = "";
   /**
    * <pre>
-   * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+   * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
    * </pre>
    *
    * <code>string field = 4;</code>
@@ -170,7 +170,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+   * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
    * </pre>
    *
    * <code>string field = 4;</code>
@@ -772,7 +772,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object field_ = "";
     /**
      * <pre>
-     * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+     * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
      * </pre>
      *
      * <code>string field = 4;</code>
@@ -792,7 +792,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+     * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
      * </pre>
      *
      * <code>string field = 4;</code>
@@ -813,7 +813,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+     * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
      * </pre>
      *
      * <code>string field = 4;</code>
@@ -830,7 +830,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+     * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
      * </pre>
      *
      * <code>string field = 4;</code>
@@ -844,7 +844,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+     * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
      * </pre>
      *
      * <code>string field = 4;</code>

@@ -61,7 +61,7 @@ public interface StreamErrorOrBuilder extends
 
   /**
    * <pre>
-   * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+   * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
    * </pre>
    *
    * <code>string field = 4;</code>
@@ -70,7 +70,7 @@ public interface StreamErrorOrBuilder extends
   java.lang.String getField();
   /**
    * <pre>
-   * field is the path of the field that is wrong, from the stream's request on. Empty: none.
+   * field is the path of the field that is wrong, in the CountMessagesRequest. Empty: none.
    * </pre>
    *
    * <code>string field = 4;</code>
