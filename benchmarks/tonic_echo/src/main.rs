@@ -37,9 +37,9 @@ impl TokenCounterService for Echo {
         &self,
         request: Request<Streaming<wire::CountMessagesStreamRequest>>,
     ) -> Result<Response<Self::CountMessagesStreamStream>, Status> {
-        let answers = request.into_inner().map(|request| {
-            Ok(wire::CountMessagesStreamResponse { id: request?.id, result: None })
-        });
+        let answers = request
+            .into_inner()
+            .map(|request| Ok(wire::CountMessagesStreamResponse { id: request?.id, result: None }));
         Ok(Response::new(Box::pin(answers)))
     }
 
