@@ -122,9 +122,21 @@ $(GHZ):
 	.work/peers/bin/pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/peers.txt
 	touch $@
 
-.PHONY: bench load bench-bpe accuracy
-bench: build $(GHZ) .work/peers/.installed ## Measure the service beside its peers
+ECHO := .work/bin/tonic-echo
+
+$(ECHO): $(shell find benchmarks/tonic_echo proto -type f)
+	cargo install --quiet --locked --force --root .work --path benchmarks/tonic_echo
+
+.PHONY: bench charts soak load bench-bpe accuracy
+bench: build $(GHZ) $(ECHO) .work/peers/.installed ## Measure the service beside its peers
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.charts
+
+charts: $(VENV)/.installed ## Draw the charts of the results again
+	$(BIN)/python -m benchmarks.charts
+
+soak: build $(GHZ) ## Hold servers under load and abuse: some twenty minutes
+	$(BIN)/python -m benchmarks.soak
 
 load: build $(GHZ) ## Send 10,000 calls of each method to a server, through its reflection
 	$(BIN)/python -m benchmarks.load

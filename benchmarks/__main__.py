@@ -23,11 +23,12 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=20, help="rounds in which the sides alternate")
     parser.add_argument("--calls", type=int, default=500, help="calls of one side in one round")
+    parser.add_argument("--quick", action="store_true", help="3 rounds of 200 calls, for a first look")
     parser.add_argument("--out", type=Path, default=results.DIRECTORY, help="where the results are written")
     flags = parser.parse_args()
     if unknown := set(flags.names) - set(SUITES):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
-    effort = Effort(rounds=flags.rounds, calls=flags.calls)
+    effort = Effort(3, 200) if flags.quick else Effort(flags.rounds, flags.calls)
     missed = 0
     for name in flags.names or SUITES:
         done: list[Result] = []

@@ -19,7 +19,7 @@ def main() -> int:
     with processes.tokencountd() as server:
         for path in sorted(CONFIGURATIONS.glob("*.json")):
             try:
-                report = ghz.run([f"--config={path}", f"--total={calls}", server.address])
+                report = ghz.run(server, [f"--config={path}", f"--total={calls}"])
             except ghz.LoadError as error:
                 print(f"{path.stem}: {error}", file=sys.stderr)
                 return 1

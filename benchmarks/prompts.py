@@ -7,7 +7,8 @@ import json
 import random
 from typing import Any
 
-from tokencount.v1 import FORMAT_OPENAI_CHAT, ProviderRequest
+from tokencount.v1 import FORMAT_OPENAI_CHAT, Message, Prompt, ProviderRequest, Role
+from tokencount.v1.prompt_pb2 import Part
 
 MODEL = "gpt-4o"
 
@@ -62,6 +63,13 @@ def messages(count: int, size: int, seed: int = 0) -> list[dict[str, str]]:
 def body(turns: list[dict[str, str]]) -> dict[str, Any]:
     """A Chat Completions body with these messages."""
     return {"model": MODEL, "messages": turns}
+
+
+def typed(turns: list[dict[str, str]]) -> Prompt:
+    """The contract's own form of the same messages."""
+    roles = {"user": Role.ROLE_USER, "assistant": Role.ROLE_ASSISTANT}
+    parts = [(roles[turn["role"]], [Part(text=turn["content"])]) for turn in turns]
+    return Prompt(model=MODEL, messages=[Message(role=role, parts=content) for role, content in parts])
 
 
 def provider_request(turns: list[dict[str, str]], model: str = MODEL) -> ProviderRequest:

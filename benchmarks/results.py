@@ -1,13 +1,14 @@
 """What a benchmark found: how it is printed, and how it is kept for later comparison."""
 
 import json
+import math
 import os
 import shlex
 import statistics
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ class Effort:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Figures of one subject and of its peers, round by round; less is better.
+    """Figures of one subject and of its peers, round by round.
 
     A figure is the median of its rounds, and a ratio the median of the rounds' ratios: the sides of
     one round were measured within a second or so of each other, so that whatever else the machine
@@ -42,12 +43,19 @@ class Result:
     rounds: Sequence[float]
     peers: Mapping[str, Sequence[float]]
     """The rounds of those measured in turns with the subject."""
-    limit: float | None = None
-    """What the ratio to the first peer, or without peers the value, must not exceed."""
+    limit: float = math.inf
+    """What the value must not exceed."""
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What the ratio to a peer must not exceed."""
 
     @cached_property
     def value(self) -> float:
         return statistics.median(self.rounds)
+
+    @cached_property
+    def medians(self) -> dict[str, float]:
+        """The peers' values."""
+        return {name: statistics.median(rounds) for name, rounds in self.peers.items()}
 
     @cached_property
     def ratios(self) -> dict[str, float]:
@@ -59,17 +67,19 @@ class Result:
 
     @property
     def met(self) -> bool:
-        """Whether the figure is within its limit."""
-        judged = next(iter(self.ratios.values()), self.value)
-        return self.limit is None or judged <= self.limit
+        """Whether the figure is within its limits."""
+        ratios = all(self.ratios[peer] <= limit for peer, limit in self.limits.items())
+        return ratios and self.value <= self.limit
 
     def line(self) -> str:
-        ratios = ", ".join(
-            f"{ratio:.3g} of {name} ({statistics.median(self.peers[name]):.4g})"
-            for name, ratio in self.ratios.items()
-        )
-        limit = "" if self.limit is None else f"  [{'met' if self.met else 'MISSED'}: at most {self.limit:g}]"
-        return f"{self.name:<44}{self.value:>10.4g} {self.unit}  {ratios}{limit}"
+        """The result as it is printed."""
+        parts = [f"{self.name:<44}{self.value:>10.4g} {self.unit}"]
+        if self.limit < math.inf:
+            parts.append(f"[at most {self.limit:g}]")
+        for peer, ratio in self.ratios.items():
+            limit = f" [at most {self.limits[peer]:g}]" if peer in self.limits else ""
+            parts.append(f"{ratio:.3g} of {peer} ({self.medians[peer]:.4g}){limit}")
+        return "  ".join(parts) + ("" if self.met else "  MISSED")
 
     def record(self) -> dict[str, Any]:
         """The result as it is written."""
@@ -78,11 +88,12 @@ class Result:
             "value": self.value,
             "least": min(self.rounds),
             "unit": self.unit,
-            "peers": {name: statistics.median(rounds) for name, rounds in self.peers.items()},
+            "peers": self.medians,
             "peers_least": {name: min(rounds) for name, rounds in self.peers.items()},
             "ratio": self.ratios,
             "rounds": len(self.rounds),
-            "limit": self.limit,
+            "limit": None if self.limit == math.inf else self.limit,
+            "limits": self.limits,
             "met": self.met,
         }
 

@@ -26,7 +26,7 @@ def run(effort: Effort) -> Iterator[Result]:
             for model in MODELS:
                 prompt = prompts.provider_request(prompts.messages(20, 400, seed=number), model)
                 request = CountMessagesRequest(provider_request=prompt)
-                ghz.cpu_per_call(server, "CountMessages", request, effort.calls)
+                ghz.Load("CountMessages", [request], effort.calls).send(server)
             megabytes.append(server.resident_bytes() / 1e6)
     yield Result(name="Start to serving", unit="s", rounds=seconds, peers={}, limit=LIMIT_SECONDS)
     yield Result(name="Start to serving, CPU", unit="s", rounds=cpu_seconds, peers={})

@@ -49,8 +49,8 @@ def _served(effort: Effort) -> Result:
             requests = {count: _turn(_billed_by(client, count)) for count in rounds}
         for _ in range(effort.rounds):
             for count, request in requests.items():
-                figure = ghz.cpu_per_call(server, "EstimateConversation", request, effort.calls)
-                rounds[count].append(figure)
+                load = ghz.Load("EstimateConversation", [request], effort.calls)
+                rounds[count].append(load.send(server)[0].server_cpu)
     return _result("served", "µs of server CPU", rounds)
 
 
@@ -67,6 +67,8 @@ def _turn(base: bytes) -> EstimateConversationRequest:
 
 
 def _result(where: str, unit: str, rounds: dict[int, list[float]]) -> Result:
-    peers = {f"after {SHORT}": rounds[SHORT]}
+    peer = f"after {SHORT}"
     name = f"A turn after {LONG:,} messages, {where}"
-    return Result(name=name, unit=unit, rounds=rounds[LONG], peers=peers, limit=LIMIT)
+    return Result(
+        name=name, unit=unit, rounds=rounds[LONG], peers={peer: rounds[SHORT]}, limits={peer: LIMIT}
+    )

@@ -1,0 +1,1 @@
+"""Holds a server under load and abuse, and tells whether it bore it. `make soak`; see ../README.md."""
