@@ -1,7 +1,7 @@
 """Counts with other libraries, in their own environment: one order a line in, one answer a line out.
 
 LiteLLM brings the vocabularies, so that tiktoken needs not download them. An order is
-`{"counter", "model", "prompts"}`, an answer `{"seconds", "tokens"}`.
+`{"counter", "model", "prompts"}`, an answer is a `peers.Counted`.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -27,9 +27,14 @@ def main() -> None:
         order = json.loads(line)
         count = counters[order["counter"]]
         count(order["model"], [{"role": "user", "content": ""}])  # loads what it needs
-        started = time.process_time()
-        tokens = [count(order["model"], prompt) for prompt in order["prompts"]]
-        print(json.dumps({"seconds": time.process_time() - started, "tokens": tokens}), flush=True)
+        seconds, tokens = [], []
+        cpu = time.process_time()
+        for prompt in order["prompts"]:
+            started = time.perf_counter()
+            tokens.append(count(order["model"], prompt))
+            seconds.append(time.perf_counter() - started)
+        cpu = time.process_time() - cpu
+        print(json.dumps({"cpu_seconds": cpu, "seconds": seconds, "tokens": tokens}), flush=True)
 
 
 def _tiktoken(model: str, messages: list[dict[str, str]]) -> int:
