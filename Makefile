@@ -129,11 +129,10 @@ $(ECHO): $(shell find benchmarks/tonic_echo proto -type f)
 
 .PHONY: bench charts soak load bench-bpe accuracy
 bench: build $(GHZ) $(ECHO) .work/peers/.installed ## Measure the service beside its peers
-	$(BIN)/python -m benchmarks
-	$(BIN)/python -m benchmarks.charts
+	$(BIN)/python -m benchmarks; status=$$?; $(MAKE) charts && exit $$status
 
-charts: $(VENV)/.installed ## Draw the charts of the results again
-	$(BIN)/python -m benchmarks.charts
+charts: .work/peers/.installed ## Draw the charts of the results again
+	.work/peers/bin/python benchmarks/charts.py benchmarks/results
 
 soak: build $(GHZ) ## Hold servers under load and abuse: some twenty minutes
 	$(BIN)/python -m benchmarks.soak

@@ -1,129 +1,86 @@
-"""`python -m benchmarks.charts`: draws `charts/*.svg` from `results/*.json`.
+"""`charts.py DIRECTORY`: draws the results of the suites in DIRECTORY, each chart beside its results.
 
-Drawn here, by some lines of SVG: a plotting library would be a hundred times as much to install, and its
-files as much larger.
+Runs in the environment of `benchmarks/peers.txt`, which has the plotting library.
 """
 
+# pyright: basic, reportMissingImports=false
+
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import sys
 from pathlib import Path
-from typing import Any
-from xml.sax.saxutils import escape
 
-from benchmarks import alternatives, counting, results, serving
+import matplotlib as mpl
 
-DIRECTORY = Path(__file__).parent / "charts"
+mpl.use("svg")
+# Text stays text, and the same figures give the same file.
+mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "charts", "font.family": "sans-serif"})
 
-REPEATED = tuple(f"CountMessages, {count} x {size} B" for count, size in serving.SHAPES)
+from matplotlib import pyplot as plt  # noqa: E402  (after the choice of the backend)
+
+REPEATED = ["CountMessages, 2 x 100 B", "CountMessages, 20 x 400 B", "CountMessages, 200 x 1000 B"]
 ESTIMATE = "EstimateConversation, base + 400 B"
-COUNTED = tuple(
-    f"A count of {shape.messages} x {shape.size} B, {state}"
-    for shape in counting.SHAPES
-    for state in alternatives.STATES
-)
+CPU, RATE = "µs of server CPU per call", "calls per second"
+COUNT = "A count of "
+
+CHARTS = {
+    "serving_cpu": ("serving", CPU, [*REPEATED, ESTIMATE]),
+    "serving_cpu_new": ("serving", CPU, [f"{name}, new" for name in REPEATED]),
+    "serving_rate": ("serving", RATE, [*REPEATED, ESTIMATE]),
+    "serving_latency": ("serving", "ms, p99", [f"{name}, at half of the highest rate" for name in REPEATED]),
+    "alternatives": (
+        "alternatives",
+        "ms, p50",
+        [
+            f"{COUNT}{size}, {state}"
+            for size in ("20 x 400 B", "200 x 1000 B")
+            for state in ("new", "repeated")
+        ],
+    ),
+}
+"""For each file the suite, the unit, and the names of the results, which have a panel each."""
 
 COLOURS = {
-    "native": "#2f7ed8",
-    "native, by the Python client": "#8fbcea",
-    "tonic echo": "#a9a9a9",
-    "grpcio": "#e08a2c",
-    "grpcio echo": "#c9c9c9",
-    "tiktoken": "#4fa34f",
-    "litellm": "#b0569a",
-    "litellm proxy": "#7d3c6e",
+    "native": "#0b6e4f",
+    "native, by the Python client": "#6fae98",
+    "tonic echo": "#c9ced6",
+    "grpcio": "#00798c",
+    "grpcio echo": "#8d99ae",
+    "tiktoken": "#edae49",
+    "litellm": "#d1495b",
+    "litellm proxy": "#8f2d3f",
 }
-
-WIDTH, LABELS, VALUES = 760, 210, 90
-BAR, GAP, HEAD = 16, 26, 44
-STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#24292f}.title{font-weight:600;font-size:14px}"
-    ".unit{fill:#656d76}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.unit{fill:#8d96a0}}"
-)
-
-
-@dataclass(frozen=True)
-class Chart:
-    """What one file shows."""
-
-    file: str
-    suite: str
-    unit: str
-    title: str
-    names: Sequence[str]
-    """The results that are shown, one group of bars each."""
-
-
-CHARTS = (
-    Chart("cpu", "serving", serving.CPU, "The server's work for a call, repeated", (*REPEATED, ESTIMATE)),
-    Chart(
-        "cpu_new",
-        "serving",
-        serving.CPU,
-        "The server's work for a call, new text",
-        [f"{name}, new" for name in REPEATED],
-    ),
-    Chart("rate", "serving", serving.RATE, "Calls that are answered, repeated", (*REPEATED, ESTIMATE)),
-    Chart(
-        "latency",
-        "serving",
-        "ms, p99",
-        "Latency at half of the highest rate",
-        [f"{name}, at half of the highest rate" for name in (*REPEATED, ESTIMATE)],
-    ),
-    Chart("alternatives", "alternatives", "ms, p50", "How long a caller waits for a count", COUNTED),
-)
 
 
 def main() -> None:
-    DIRECTORY.mkdir(exist_ok=True)
-    for chart in CHARTS:
-        text = (results.DIRECTORY / f"{chart.suite}.json").read_text()
-        found = {(one["name"], one["unit"]): one for one in json.loads(text)}
-        groups = [_bars(found[name, chart.unit]) for name in chart.names]
-        drawn = _svg(chart, list(zip(chart.names, groups, strict=True)))
-        (DIRECTORY / f"{chart.file}.svg").write_text(drawn)
+    directory = Path(sys.argv[1])
+    for file, (suite, unit, names) in CHARTS.items():
+        found = {
+            (one["name"], one["unit"]): one for one in json.loads((directory / f"{suite}.json").read_text())
+        }
+        draw(directory / f"{file}.svg", unit, [found[name, unit] for name in names])
 
 
-def _bars(result: dict[str, Any]) -> dict[str, float]:
-    """What is drawn of a result, by the name of whose it is."""
-    return {"native": result["value"], **result["peers"]}
-
-
-def _svg(chart: Chart, groups: Sequence[tuple[str, dict[str, float]]]) -> str:
-    """Groups of horizontal bars, each group on a scale of its own."""
-    lines: list[str] = []
-    top = HEAD
-    for name, bars in groups:
-        lines.append(_text(0, top + 12, name))
-        lines.extend(_group(top + 20, bars))
-        top += 20 + BAR * len(bars) + GAP
-    head = _text(0, 16, chart.title, "title") + _text(
-        0, 34, f"{chart.unit}; each group has its own scale", "unit"
+def draw(target: Path, unit: str, results: list[dict]) -> None:
+    """A panel of bars for each result, on a scale of its own."""
+    rows = len(results[0]["peers"]) + 1
+    figure, panels = plt.subplots(
+        len(results), figsize=(8, 0.24 * rows * len(results) + 0.9), layout="constrained"
     )
-    size = f'viewBox="-8 0 {WIDTH + 16} {top}" width="{WIDTH + 16}" height="{top}"'
-    body = "\n".join([f"<style>{STYLE}</style>", head, *lines])
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n{body}\n</svg>\n'
-
-
-def _group(top: int, bars: dict[str, float]) -> Iterator[str]:
-    scale = (WIDTH - LABELS - VALUES) / max(bars.values())
-    for row, (name, value) in enumerate(bars.items()):
-        y = top + row * BAR
-        width = max(1, value * scale)
-        yield _text(16, y + 11, name)
-        yield f'<rect x="{LABELS}" y="{y}" width="{width:.0f}" height="{BAR - 4}" fill="{COLOURS[name]}"/>'
-        yield _text(LABELS + round(width) + 6, y + 11, _figure(value))
-
-
-def _text(x: int, y: int, text: str, style: str = "") -> str:
-    attribute = f' class="{style}"' if style else ""
-    return f'<text x="{x}" y="{y}"{attribute}>{escape(text)}</text>'
-
-
-def _figure(value: float) -> str:
-    """Three digits: more is noise."""
-    return f"{float(f'{value:.3g}'):,g}" if value < 1e6 else f"{value:,.0f}"
+    for axes, result in zip(panels, results, strict=True):
+        bars = {"native": result["value"], **result["peers"]}
+        drawn = axes.barh(list(bars), list(bars.values()), color=[COLOURS[name] for name in bars], height=0.7)
+        axes.bar_label(
+            drawn, [f"{float(f'{value:.3g}'):,g}" for value in bars.values()], padding=4, fontsize=8
+        )
+        axes.set_title(result["name"], loc="left", fontsize=9)
+        axes.invert_yaxis()
+        axes.set_xlim(0, 1.12 * max(bars.values()))
+        axes.set_xticks([])
+        axes.spines[["top", "right", "bottom"]].set_visible(False)
+        axes.tick_params(axis="y", length=0, labelsize=8)
+    figure.supxlabel(f"{unit} (each panel has its own scale)", fontsize=8)
+    figure.savefig(target, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 import contextlib
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks import processes
 from benchmarks.processes import Server
@@ -16,20 +16,21 @@ from benchmarks.soak.figures import failures, progress
 PATIENCE = 20.0
 
 
-_ESTABLISHED = "01"
+_CALLS = "rpc_server_call_duration_seconds_count"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A port that a server always has."""
+    """The ports that a server always has."""
 
     port: int
+    metrics_port: int
 
     @classmethod
     def free(cls) -> "Place":
-        """One that is free now."""
-        with socket.create_server(("127.0.0.1", 0)) as one:
-            return cls(one.getsockname()[1])
+        """Ports that are free now."""
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+            return cls(one.getsockname()[1], two.getsockname()[1])
 
     @property
     def address(self) -> str:
@@ -37,19 +38,25 @@ class Place:
 
     def start(self) -> contextlib.AbstractContextManager[Server]:
         """Starts a server here."""
-        return processes.tokencountd("--listen", self.address)
+        metrics = f"127.0.0.1:{self.metrics_port}"
+        return processes.tokencountd("--listen", self.address, "--prometheus-listen", metrics)
 
-    def wait_for_client(self) -> None:
-        """Returns when a client has found the server that was started here."""
+    def wait_for_calls(self) -> None:
+        """Returns when the client uses the server that was started here. That it is connected is not
+        enough: until it is ready, it still counts as broken for the client, and the other one is all
+        that the client has.
+        """
         end = time.monotonic() + PATIENCE
-        while not self._connected():
+        while not self._calls():
             if time.monotonic() > end:
                 raise TimeoutError(f"{self.address} was started, and the client never came back")
-            time.sleep(0.01)
+            time.sleep(0.02)
 
-    def _connected(self) -> bool:
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return any(row[1].endswith(f":{self.port:04X}") and row[3] == _ESTABLISHED for row in rows)
+    def _calls(self) -> float:
+        page = f"http://127.0.0.1:{self.metrics_port}/metrics"
+        with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
+            lines: list[str] = answer.read().decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(_CALLS))
 
 
 def run(drains: int = 100, calls: int = 100_000) -> Iterator[Result]:
@@ -63,7 +70,7 @@ def run(drains: int = 100, calls: int = 100_000) -> Iterator[Result]:
         for number in range(drains):
             at = number % len(places)
             for place in places:
-                place.wait_for_client()
+                place.wait_for_calls()
             unclean += servers[at].stop() != 0
             lives[at].close()
             servers[at] = lives[at].enter_context(places[at].start())
