@@ -24,6 +24,10 @@ from tokencount.v1.token_counter_service_pb2_grpc import TokenCounterServiceStub
 TIMEOUT = 20.0
 """Seconds after which a call counts as hung, and so as failed."""
 
+# A call that was given to a connection, and not yet begun when GOAWAY comes, fails in grpcio unless it may
+# be repeated. So the client watches the servers' health, which turns before.
+_SERVICE_CONFIG = {"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}
+
 # A target of several addresses makes an :authority with a comma in it, encoded as "%2C", which is no
 # authority by RFC 3986, and which hyper refuses with a PROTOCOL_ERROR. So it is given.
 OPTIONS: list[tuple[str, Any]] = [
@@ -35,7 +39,7 @@ OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_reconnect_backoff_ms", 100),
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
-    ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+    ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
 ]
 
 
