@@ -125,11 +125,11 @@ $(GHZ):
 ECHO := .work/bin/tonic-echo
 
 $(ECHO): $(shell find benchmarks/tonic_echo proto -type f)
-	cargo install --quiet --locked --force --root .work --path benchmarks/tonic_echo
+	cargo install --quiet --locked --force --root .work --target-dir .work/tonic-echo --path benchmarks/tonic_echo
 
 .PHONY: bench charts soak load bench-bpe accuracy
 bench: build $(GHZ) $(ECHO) .work/peers/.installed ## Measure the service beside its peers
-	$(BIN)/python -m benchmarks; status=$$?; $(MAKE) charts && exit $$status
+	$(BIN)/python -m benchmarks; status=$$?; $(MAKE) --no-print-directory charts && exit $$status
 
 charts: .work/peers/.installed ## Draw the charts of the results again
 	.work/peers/bin/python benchmarks/charts.py benchmarks/results

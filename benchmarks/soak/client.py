@@ -26,7 +26,10 @@ TIMEOUT = 20.0
 
 # A call that was given to a connection, and not yet begun when GOAWAY comes, fails in grpcio unless it may
 # be repeated. So the client watches the servers' health, which turns before.
-_SERVICE_CONFIG = {"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}}
+_SERVICE_CONFIG: dict[str, Any] = {
+    "loadBalancingConfig": [{"round_robin": {}}],
+    "healthCheckConfig": {"serviceName": ""},
+}
 
 # A target of several addresses makes an :authority with a comma in it, encoded as "%2C", which is no
 # authority by RFC 3986, and which hyper refuses with a PROTOCOL_ERROR. So it is given.
