@@ -20,8 +20,10 @@ RESETS_AT_ONCE = 50
 """Below what a server may take for an attack, so that it has to deal with them all."""
 RESETS_IN_A_FLOOD = 1000
 BOMB = 64 << 20
+LARGEST = 32 << 20
+"""The largest message that a server takes unless it is told otherwise."""
 UNPACKED = 30 << 20
-"""Below the largest message that is taken."""
+"""Somewhat less."""
 
 
 def idle_streams(connections: int = 1000, rounds: int = 5, calls: int = 1000) -> Iterator[Result]:
@@ -90,7 +92,8 @@ def bombs(at_once: int = 32) -> Iterator[Result]:
             refused = _refused(server, encoding, [bomb])
         name = f"A {encoding} bomb of {BOMB >> 20} MiB"
         yield Result(name=f"{name}: taken", unit="calls", rounds=[1 - refused], peers={}, limit=0)
-        yield memory.result(name, limit=BOMB / MEGABYTE)
+        # A full buffer, and one of twice its size that it is copied to.
+        yield memory.result(name, limit=3 * LARGEST / MEGABYTE)
     prompt = prompts.provider_request([{"role": "user", "content": " " * UNPACKED}])
     packed = _gzip(CountMessagesRequest(provider_request=prompt).SerializeToString())
     with processes.tokencountd() as server, watched(server) as memory:

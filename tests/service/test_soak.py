@@ -4,10 +4,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from benchmarks import processes
 from benchmarks.results import Result
 from benchmarks.soak import abuse, drains, mixed
 from benchmarks.soak.client import GoodClient
+
+from benchmarks import processes
 
 
 def test_restarts_under_load() -> None:
