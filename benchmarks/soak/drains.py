@@ -66,7 +66,8 @@ def run(drains: int = 100, calls: int = 100_000) -> Iterator[Result]:
     with contextlib.ExitStack() as stack:
         lives = [stack.enter_context(contextlib.ExitStack()) for _ in places]
         servers = [life.enter_context(place.start()) for life, place in zip(lives, places, strict=True)]
-        client = stack.enter_context(GoodClient(*(place.address for place in places)))
+        addresses = [place.address for place in places]
+        client = stack.enter_context(GoodClient(*addresses, streams=False))
         for number in range(drains):
             at = number % len(places)
             for place in places:
