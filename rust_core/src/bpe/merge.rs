@@ -14,6 +14,8 @@ pub struct Merge {
     tokens: Vec<u32>,
     /// A bit for each position from which there is no way on; empty until there is one.
     dead: Vec<u64>,
+    /// Counted over all pieces, so that many of medium length are asked about too.
+    steps: usize,
 }
 
 /// The caller asked to stop.
@@ -34,10 +36,9 @@ impl Merge {
         self.tokens.clear();
         self.dead.clear();
         let mut at = 0;
-        let mut steps = 0;
         while at < piece.len() {
-            steps += 1;
-            if steps % STEPS == 0 && stop() {
+            self.steps += 1;
+            if self.steps.is_multiple_of(STEPS) && stop() {
                 return Err(Stopped);
             }
             let longest = vocabulary.longest(&piece[at..]);

@@ -1,5 +1,6 @@
 //! One vocabulary's tables, filled from the file that the build has prepared.
 
+use super::characters::Characters;
 use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
 use super::piece::{KEY_MAX, key};
@@ -24,6 +25,9 @@ pub struct Vocabulary {
     pairs: Pairs,
     tokens: Vec<Token>,
     single: [u32; 256],
+    /// The token that is two bytes, or 0, at the number that the two make.
+    pair: Box<[u32; 1 << 16]>,
+    characters: Characters,
 }
 
 impl Vocabulary {
@@ -37,6 +41,8 @@ impl Vocabulary {
             pairs: Pairs::new(bits + 1),
             tokens: vec![Token::default(); 1 << bits],
             single: [0; 256],
+            pair: vec![0; 1 << 16].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!()),
+            characters: Characters::new(),
         };
         let mut path = Path::new();
         let mut rest = file;
@@ -69,6 +75,10 @@ impl Vocabulary {
         } else {
             self.pairs.insert(token.left, right, rank);
         }
+        self.characters.add(&path.bytes[..length], rank);
+        if length == 2 {
+            self.pair[usize::from(u16::from_be_bytes([path.bytes[0], path.bytes[1]]))] = rank;
+        }
         if length <= KEY_MAX {
             self.members.insert(key(&path.bytes, 0, length));
         }
@@ -79,6 +89,19 @@ impl Vocabulary {
     #[inline]
     pub fn members(&self) -> &Members {
         &self.members
+    }
+
+    /// Fills `tokens` with those that merging `piece` may begin with; answers how many those are,
+    /// or none if there are more than fit.
+    #[inline]
+    pub fn split(&self, piece: &[u8], tokens: &mut [u32]) -> Option<usize> {
+        self.characters.split(&self.single, piece, tokens)
+    }
+
+    /// The token that `left` and `right` merge into, or 0.
+    #[inline]
+    pub fn whole(&self, left: u32, right: u32) -> u32 {
+        self.pairs.whole(left, right)
     }
 
     /// The longest token that `text` begins with; `text` isn't empty.
