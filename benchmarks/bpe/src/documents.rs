@@ -47,11 +47,12 @@ pub fn cut(text: &str, size: usize) -> Vec<&str> {
     documents
 }
 
-/// Texts that slow counters down, `size` bytes each.
-pub fn worst(size: usize) -> Vec<(&'static str, String)> {
+/// Texts that slow counters down, `size` bytes each; other ones for each `seed`, as far as they are
+/// random.
+pub fn worst(size: usize, seed: u64) -> Vec<(&'static str, String)> {
     let random = |name, alphabet: &str| {
         let alphabet: Vec<char> = alphabet.chars().collect();
-        let mut state = 1_u64;
+        let mut state = seed;
         let mut text = String::with_capacity(size + 4);
         while text.len() < size {
             state = state

@@ -40,7 +40,7 @@ impl Batch {
             short: Lanes::new(),
             long: Lanes::new(),
             cache: Cache::new(),
-            merge: Merge::default(),
+            merge: Merge::new(),
         }
     }
 

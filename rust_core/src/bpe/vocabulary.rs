@@ -104,9 +104,9 @@ impl Vocabulary {
         self.pairs.whole(left, right)
     }
 
-    /// The longest token that `text` begins with; `text` isn't empty.
+    /// The longest token that `text` begins with and its length; `text` isn't empty.
     #[inline]
-    pub fn longest(&self, text: &[u8]) -> u32 {
+    pub fn longest(&self, text: &[u8]) -> (u32, usize) {
         self.trie.longest(text, self.single[text[0] as usize])
     }
 
@@ -179,11 +179,11 @@ impl Path {
     fn add_to(&mut self, trie: &mut Trie) {
         for depth in (self.known / 2 * 2 + 2..=self.length).step_by(2) {
             let pair = [self.bytes[depth - 2], self.bytes[depth - 1]];
-            let ends_here = self.ranks[depth];
-            let token = if ends_here == trie::NONE { self.ranks[depth - 1] } else { ends_here };
+            let is_exact = self.ranks[depth] != trie::NONE;
+            let token = self.ranks[if is_exact { depth } else { depth - 1 }];
             self.nodes[depth / 2] = match depth {
-                2 => trie.add_first(pair, token),
-                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token),
+                2 => trie.add_first(pair, token, is_exact),
+                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token, is_exact),
             };
         }
         if self.length % 2 == 1 && self.length > 1 {
