@@ -64,8 +64,9 @@ clients/typescript/node_modules: clients/typescript/package-lock.json
 	touch $@
 
 .PHONY: fuzz
-fuzz: ## Compare a hundred million counts with the reference: some hours
-	cargo test --release -p tokencount-core --test bpe a_hundred_million -- --ignored
+fuzz: ## Compare a hundred million counts with the reference, some hours; then search for an hour with cargo-fuzz
+	cargo test --release -p tokencount-core --test bpe a_hundred_million -- --ignored --nocapture
+	cargo +nightly fuzz run --fuzz-dir rust_core/fuzz count -- -max_total_time=3600
 
 .PHONY: lint lint-rust lint-python lint-proto lint-go
 lint: lint-rust lint-python lint-proto lint-go check-generated ## Check style, types and the contract

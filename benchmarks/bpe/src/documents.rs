@@ -1,6 +1,9 @@
 //! Texts: a corpus cut into documents, and the worst texts.
 
+use std::io::Read;
 use std::path::Path;
+
+use flate2::read::GzDecoder;
 
 /// A file of the corpus.
 pub struct File {
@@ -8,19 +11,28 @@ pub struct File {
     pub text: String,
 }
 
-/// Every file of `directory` that is UTF-8 text, by name.
+/// Every file of `directory` that is UTF-8 text, gzipped or not, by name.
 pub fn corpus(directory: &Path) -> Vec<File> {
     let entries = std::fs::read_dir(directory).expect("the corpus is a directory");
     let mut files: Vec<File> = entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
-            let text = std::fs::read_to_string(entry.path()).ok()?;
+            let text = read(&entry.path()).ok()?;
             let name = entry.file_name().to_string_lossy().into_owned();
             (!text.is_empty()).then_some(File { name, text })
         })
         .collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return std::fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(path)?).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// `text` in documents of at most `size` bytes, cut between characters.
@@ -35,11 +47,12 @@ pub fn cut(text: &str, size: usize) -> Vec<&str> {
     documents
 }
 
-/// Texts that slow counters down, `size` bytes each.
-pub fn worst(size: usize) -> Vec<(&'static str, String)> {
+/// Texts that slow counters down, `size` bytes each; other ones for each `seed`, as far as they are
+/// random.
+pub fn worst(size: usize, seed: u64) -> Vec<(&'static str, String)> {
     let random = |name, alphabet: &str| {
         let alphabet: Vec<char> = alphabet.chars().collect();
-        let mut state = 1_u64;
+        let mut state = seed;
         let mut text = String::with_capacity(size + 4);
         while text.len() < size {
             state = state

@@ -8,7 +8,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::piece::{Bucket, Key, LENGTH_SHIFT, buckets, hash};
+use super::piece::{Bucket, KEY_MAX, Key, LENGTH_SHIFT, buckets, hash, key};
 
 /// Short pieces: `1 << SHORT_BITS` buckets of 64 bytes.
 const SHORT_BITS: u32 = 13;
@@ -42,6 +42,24 @@ impl Cache {
         Self { short: buckets(SHORT_BITS), long: vec![empty; 1 << LONG_BITS].into_boxed_slice() }
     }
 
+    /// The number of tokens of the piece `text[bounds]`; 0 if unknown.
+    #[inline]
+    pub fn get(&self, text: &[u8], (start, end): (usize, usize)) -> usize {
+        match end - start {
+            ..=KEY_MAX => self.short(key(text, start, end)),
+            _ => self.long(&text[start..end]),
+        }
+    }
+
+    /// Remembers that the piece `text[bounds]` has `count` tokens, unless it is too long.
+    #[inline]
+    pub fn insert(&mut self, text: &[u8], (start, end): (usize, usize), count: usize) {
+        match end - start {
+            ..=KEY_MAX => self.insert_short(key(text, start, end), count),
+            _ => self.insert_long(&text[start..end], count),
+        }
+    }
+
     /// The number of tokens of the piece of that key; 0 if unknown. Without a branch, so that what
     /// the processor learns of one piece doesn't hold up the next.
     #[inline]
@@ -65,7 +83,7 @@ impl Cache {
 
     /// The number of tokens of a piece that is too long for a key; 0 if unknown.
     #[inline]
-    pub fn long(&self, piece: &[u8]) -> usize {
+    fn long(&self, piece: &[u8]) -> usize {
         if piece.len() > LONG_MAX {
             return 0;
         }
@@ -74,9 +92,8 @@ impl Cache {
         if same { entry.count as usize } else { 0 }
     }
 
-    /// Remembers that `piece` has `count` tokens, unless it is too long.
     #[inline]
-    pub fn insert_long(&mut self, piece: &[u8], count: usize) {
+    fn insert_long(&mut self, piece: &[u8], count: usize) {
         if piece.len() > LONG_MAX {
             return;
         }

@@ -36,6 +36,7 @@ pub fn class_at(text: &[u8], at: usize) -> (u8, usize) {
 }
 
 /// [`class_at`] of a character that isn't ASCII and begins with the byte `first`.
+#[inline]
 fn foreign_class(first: u8, text: &[u8], at: usize) -> (u8, usize) {
     let (code_point, end) = decode(first, text, at);
     (class_of(code_point), end)

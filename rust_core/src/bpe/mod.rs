@@ -3,9 +3,12 @@
 //! This module does no I/O and knows no model names. Text that looks like a special token
 //! (`<|endoftext|>`) is counted as the ordinary text that it is inside a user's message.
 
+mod batch;
 mod cache;
+mod characters;
 mod classes;
 mod counter;
+mod lanes;
 mod members;
 mod merge;
 mod pairs;

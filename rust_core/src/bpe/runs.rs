@@ -17,6 +17,8 @@ pub struct Uppers;
 pub struct Lowers;
 /// The space.
 pub struct Spaces;
+/// CR and LF.
+pub struct Newlines;
 
 /// The high bit of each byte.
 pub const HIGH: u64 = repeat(0x80);
@@ -52,6 +54,12 @@ impl Set for Lowers {
     #[inline]
     fn members(bytes: u64) -> u64 {
         within(bytes, b'a', b'z')
+    }
+}
+impl Set for Newlines {
+    #[inline]
+    fn members(bytes: u64) -> u64 {
+        within(bytes, b'\n', b'\n') | within(bytes, b'\r', b'\r')
     }
 }
 impl Set for Spaces {

@@ -1,5 +1,6 @@
 //! One vocabulary's tables, filled from the file that the build has prepared.
 
+use super::characters::Characters;
 use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
 use super::piece::{KEY_MAX, key};
@@ -24,6 +25,9 @@ pub struct Vocabulary {
     pairs: Pairs,
     tokens: Vec<Token>,
     single: [u32; 256],
+    /// The token that is two bytes, or 0, at the number that the two make.
+    pair: Box<[u32; 1 << 16]>,
+    characters: Characters,
 }
 
 impl Vocabulary {
@@ -37,6 +41,8 @@ impl Vocabulary {
             pairs: Pairs::new(bits + 1),
             tokens: vec![Token::default(); 1 << bits],
             single: [0; 256],
+            pair: vec![0; 1 << 16].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!()),
+            characters: Characters::new(),
         };
         let mut path = Path::new();
         let mut rest = file;
@@ -69,6 +75,10 @@ impl Vocabulary {
         } else {
             self.pairs.insert(token.left, right, rank);
         }
+        self.characters.add(&path.bytes[..length], rank);
+        if length == 2 {
+            self.pair[usize::from(u16::from_be_bytes([path.bytes[0], path.bytes[1]]))] = rank;
+        }
         if length <= KEY_MAX {
             self.members.insert(key(&path.bytes, 0, length));
         }
@@ -81,9 +91,22 @@ impl Vocabulary {
         &self.members
     }
 
-    /// The longest token that `text` begins with; `text` isn't empty.
+    /// Fills `tokens` with those that merging `piece` may begin with; answers how many those are,
+    /// or none if there are more than fit.
     #[inline]
-    pub fn longest(&self, text: &[u8]) -> u32 {
+    pub fn split(&self, piece: &[u8], tokens: &mut [u32]) -> Option<usize> {
+        self.characters.split(&self.single, piece, tokens)
+    }
+
+    /// The token that `left` and `right` merge into, or 0.
+    #[inline]
+    pub fn whole(&self, left: u32, right: u32) -> u32 {
+        self.pairs.whole(left, right)
+    }
+
+    /// The longest token that `text` begins with and its length; `text` isn't empty.
+    #[inline]
+    pub fn longest(&self, text: &[u8]) -> (u32, usize) {
         self.trie.longest(text, self.single[text[0] as usize])
     }
 
@@ -156,11 +179,11 @@ impl Path {
     fn add_to(&mut self, trie: &mut Trie) {
         for depth in (self.known / 2 * 2 + 2..=self.length).step_by(2) {
             let pair = [self.bytes[depth - 2], self.bytes[depth - 1]];
-            let ends_here = self.ranks[depth];
-            let token = if ends_here == trie::NONE { self.ranks[depth - 1] } else { ends_here };
+            let is_exact = self.ranks[depth] != trie::NONE;
+            let token = self.ranks[if is_exact { depth } else { depth - 1 }];
             self.nodes[depth / 2] = match depth {
-                2 => trie.add_first(pair, token),
-                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token),
+                2 => trie.add_first(pair, token, is_exact),
+                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token, is_exact),
             };
         }
         if self.length % 2 == 1 && self.length > 1 {

@@ -162,9 +162,12 @@ fn cut_texts_of_many_scripts() {
     }
 }
 
-/// The longer run: `cargo test --release --test bpe a_hundred_million -- --ignored`.
+/// The longer run, `make fuzz`: tells how far it is.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes hours"]
 fn a_hundred_million_random_texts() {
-    random_texts(5, 50_000_000);
+    for million in 1..=100 {
+        random_texts(100 + million, 500_000);
+        println!("{million},000,000 counts agree");
+    }
 }

@@ -4,12 +4,15 @@
 //! a byte only a bounded number of times, so it is linear in any text.
 
 mod cl100k;
+mod masks;
 mod o200k;
 mod p50k;
+#[cfg(test)]
+mod tests;
 mod window;
 
-use super::classes::{LETTER, NEWLINE, NUMBER, PUNCTUATION, WHITESPACE, class_at};
-use super::runs::{Letters, Spaces, run_end};
+use super::classes::{LETTER, NUMBER, PUNCTUATION, WHITESPACE, class_at};
+use super::runs::{Letters, Newlines, Spaces, run_end};
 use window::Style;
 
 /// A pre-tokeniser's pattern, by the first encoding that has it.
@@ -24,8 +27,8 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Fills `bounds` with the ends of the pieces from `bounds[0]` on, as many as there are and
-    /// fit; answers how many.
+    /// Fills `bounds` with the ends of the pieces from `bounds[0]` on, as many as there are, fit and
+    /// begin within [`REACH`]; answers how many.
     pub fn cut(self, text: &[u8], bounds: &mut [usize]) -> usize {
         match self {
             Self::Cl100k => cut_windows(text, bounds, Style::Cl100k, cl100k::piece_end),
@@ -35,13 +38,17 @@ impl Pattern {
     }
 }
 
+/// Bytes from the first piece's start within which the others start.
+const REACH: usize = 1 << 14;
+
 /// One piece after another.
 #[inline]
 fn cut(text: &[u8], bounds: &mut [usize], piece_end: impl Fn(&[u8], usize) -> usize) -> usize {
     let mut at = bounds[0];
+    let end = text.len().min(at + REACH);
     let mut pieces = 0;
     for bound in &mut bounds[1..] {
-        if at >= text.len() {
+        if at >= end {
             break;
         }
         at = piece_end(text, at);
@@ -51,8 +58,8 @@ fn cut(text: &[u8], bounds: &mut [usize], piece_end: impl Fn(&[u8], usize) -> us
     pieces
 }
 
-/// Pieces to cut one after another where a window had few, as in text that isn't ASCII.
-const SINGLE: usize = 8;
+/// Pieces to cut one after another where a window had hardly any.
+const SINGLE: usize = 4;
 
 /// As many pieces at once as a window of ASCII has.
 #[inline]
@@ -62,10 +69,11 @@ fn cut_windows(
     style: Style,
     piece_end: impl Fn(&[u8], usize) -> usize,
 ) -> usize {
+    let end = text.len().min(bounds[0] + REACH);
     let mut pieces = 0;
-    while bounds[pieces] < text.len() && pieces + 1 < bounds.len() {
+    while bounds[pieces] < end && pieces + 1 < bounds.len() {
         let room = &mut bounds[pieces..];
-        let in_window = if room.len() > window::SIZE { cut_window(text, room, style) } else { 0 };
+        let in_window = if room.len() > masks::SIZE { cut_window(text, room, style) } else { 0 };
         pieces += in_window;
         if in_window < SINGLE / 2 {
             let room = &mut bounds[pieces..];
@@ -181,15 +189,17 @@ fn blank(text: &[u8], at: usize) -> Blank {
     let mut run = Blank { end: at, last: at, newline: 0 };
     loop {
         let spaces = run_end::<Spaces>(text, run.end);
-        if spaces > run.end {
-            run = Blank { end: spaces, last: spaces - 1, ..run };
+        let end = run_end::<Newlines>(text, spaces);
+        if end > run.end {
+            let newline = if end > spaces { end } else { run.newline };
+            run = Blank { end, last: end - 1, newline };
+            continue;
         }
         let (class, next) = class_at(text, run.end);
         if class & WHITESPACE == 0 {
             return run;
         }
-        let newline = if class & NEWLINE == 0 { run.newline } else { next };
-        run = Blank { end: next, last: run.end, newline };
+        run = Blank { end: next, last: run.end, ..run };
     }
 }
 

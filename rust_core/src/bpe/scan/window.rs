@@ -5,34 +5,14 @@
 //! pieces start follows from a few operations on masks. A pattern looks at nothing before a
 //! piece's start, so a window may begin at any.
 //!
-//! A window stops at the first character beyond ASCII: such text is cut piece by piece.
+//! A window stops where what it sees doesn't decide (`Masks::unknown`): there text is cut piece by
+//! piece.
 
 use super::contraction;
-use crate::bpe::runs::{HIGH, repeat, within};
-
-/// Bytes in a window.
-pub const SIZE: usize = 64;
-
-/// Which characters are what: bit `i` stands for byte `i`.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Masks {
-    letter: u64,
-    upper: u64,
-    digit: u64,
-    space: u64,
-    newline: u64,
-    /// Whitespace that ends no line.
-    blank: u64,
-    quote: u64,
-    slash: u64,
-    /// Everything else in ASCII, quotes and slashes too.
-    symbol: u64,
-    /// Not ASCII, or beyond the text.
-    foreign: u64,
-}
+use super::masks::{Masks, runs_from};
 
 /// What the two patterns treat differently.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Cl100k,
     O200k,
@@ -42,7 +22,7 @@ pub enum Style {
 /// than the window knows. Bit 0 is always set.
 #[inline]
 pub fn starts(text: &[u8], at: usize, style: Style) -> u64 {
-    let masks = Masks::of(&bytes_at(text, at));
+    let masks = Masks::at(text, at, style);
     let (mut starts, mut quotes) = masks.starts(style);
     let mut after = usize::MAX;
     while quotes != 0 {
@@ -62,17 +42,6 @@ pub fn starts(text: &[u8], at: usize, style: Style) -> u64 {
     starts & masks.known() | 1
 }
 
-#[inline]
-fn bytes_at(text: &[u8], at: usize) -> [u8; SIZE] {
-    let rest = &text[at..];
-    if let Some(window) = rest.first_chunk() {
-        return *window;
-    }
-    let mut window = [0x80; SIZE];
-    window[..rest.len()].copy_from_slice(rest);
-    window
-}
-
 impl Masks {
     /// The starts, and where a quote is at the place of a contraction.
     #[inline]
@@ -88,7 +57,7 @@ impl Masks {
         let free = white & !taken;
         // A space goes with the symbols after it, any blank or lone symbol with the letters.
         let symbol_start = symbol & !(symbol << 1) & !(self.space << 1);
-        let joined = self.letter | self.blank | symbol_start;
+        let joined = self.letter | self.blank | self.whole_characters(symbol_start);
         let mut word_start = self.letter & !(joined << 1);
         if style == Style::O200k {
             word_start |= self.upper & (self.letter & !self.upper) << 1;
@@ -109,7 +78,7 @@ impl Masks {
     /// A quote that may begin a contraction of which the window doesn't see the letters.
     #[inline]
     fn open_quote(&self) -> u64 {
-        self.quote & (self.foreign >> 1 | 1 << 63)
+        self.quote & (self.unknown >> 1 | 1 << 63)
     }
 
     /// The first characters of blanks between two line ends.
@@ -141,48 +110,9 @@ impl Masks {
     /// reaches the window's end, since how whitespace is cut depends on what follows it.
     #[inline]
     fn known(&self) -> u64 {
-        let first_foreign = self.foreign & self.foreign.wrapping_neg();
-        let unknown = first_foreign.wrapping_neg();
+        let first_unknown = self.unknown & self.unknown.wrapping_neg();
+        let unknown = first_unknown.wrapping_neg();
         let open = (self.blank | self.newline | unknown).leading_ones();
-        u64::MAX.checked_shl(65 - open).map_or(u64::MAX, |beyond| !beyond)
+        u64::MAX.checked_shl(65 - open).map_or(u64::MAX, |beyond| !beyond) & !unknown
     }
-}
-
-/// The members of `set` from each of `starts` to the end of its run of members.
-#[inline]
-fn runs_from(starts: u64, set: u64) -> u64 {
-    (((starts & set).wrapping_add(set) ^ set) | starts) & set
-}
-
-impl Masks {
-    /// Computed eight bytes at a time, in ordinary registers.
-    #[inline]
-    fn of(window: &[u8; SIZE]) -> Self {
-        let mut masks = Self::default();
-        let (words, _) = window.as_chunks::<8>();
-        for (i, word) in words.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
-            let bits = |members: u64| gather(members) << (8 * i);
-            let controls = within(word, b'\t', b'\r');
-            let newline = within(word, b'\n', b'\n') | within(word, b'\r', b'\r');
-            masks.letter |= bits(within(word | repeat(0x20), b'a', b'z'));
-            masks.upper |= bits(within(word, b'A', b'Z'));
-            masks.digit |= bits(within(word, b'0', b'9'));
-            masks.space |= bits(within(word, b' ', b' '));
-            masks.newline |= bits(newline);
-            masks.blank |= bits(controls & !newline);
-            masks.quote |= bits(within(word, b'\'', b'\''));
-            masks.slash |= bits(within(word, b'/', b'/'));
-            masks.foreign |= bits(word & HIGH);
-        }
-        masks.blank |= masks.space;
-        let others = masks.letter | masks.digit | masks.blank | masks.newline | masks.foreign;
-        Self { symbol: !others, ..masks }
-    }
-}
-
-/// The high bits of eight bytes, as the bits of one: the multiplication moves each to its place.
-#[inline]
-fn gather(members: u64) -> u64 {
-    (members >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
