@@ -84,6 +84,7 @@ fn hash_preamble(hasher: &mut Hasher, preamble: &Preamble) {
     hasher.update(&[
         u8::from(preamble.system_has_role),
         u8::from(preamble.thinking),
+        u8::from(preamble.model_begins),
         choice.mode as u8,
         u8::from(choice.no_parallel),
     ]);
@@ -101,7 +102,7 @@ fn hash_preamble(hasher: &mut Hasher, preamble: &Preamble) {
 }
 
 fn hash_message(hasher: &mut Hasher, message: &Message) {
-    hasher.update(&[message.role as u8]);
+    hasher.update(&[message.role as u8, u8::from(message.keeps_thinking)]);
     text(hasher, &message.name);
     list(hasher, &message.parts, hash_part);
 }

@@ -44,6 +44,8 @@ impl Conversation {
         let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
         let count = self.messages.iter().take_while(leads).count();
         self.preamble.system.extend(self.messages.drain(..count));
+        let first = self.messages.first();
+        self.preamble.model_begins = first.is_some_and(|first| first.role == Role::Assistant);
     }
 }
 
@@ -62,6 +64,8 @@ pub struct Preamble {
     pub response_schema: Option<ResponseSchema>,
     /// Extended thinking is on.
     pub thinking: bool,
+    /// The first message is the model's.
+    pub model_begins: bool,
     /// Fields of the body that were not understood but may be billed, as `(name, value)`.
     pub other: Vec<(String, Value)>,
 }
@@ -83,6 +87,38 @@ pub struct Message {
     pub name: String,
     /// What is said, in order.
     pub parts: Vec<Part>,
+    /// The message holds thinking that led to a tool call: providers keep that until the user
+    /// speaks again, and drop what led to an answer.
+    pub keeps_thinking: bool,
+}
+
+impl Message {
+    /// The user speaks: not a tool's result that goes back to the model in the user's name.
+    #[must_use]
+    pub fn opens_turn(&self) -> bool {
+        let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+        self.role == Role::User && !self.parts.is_empty() && !self.parts.iter().any(is_result)
+    }
+
+    fn has_thinking(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Reasoning(_) | Part::Signature(_)))
+    }
+
+    fn has_call(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
+    }
+}
+
+/// Marks the messages whose thinking led to a tool call: those with a call among the model's
+/// messages in one row, which may be one message or, with Responses, several.
+pub fn mark_thinking(messages: &mut [Message]) {
+    let is_reply = |message: &Message| message.role == Role::Assistant;
+    for row in messages.chunk_by_mut(|a, b| is_reply(a) && is_reply(b)) {
+        let calls = row.iter().any(Message::has_call);
+        for message in row {
+            message.keeps_thinking = calls && message.has_thinking();
+        }
+    }
 }
 
 /// Who speaks.

@@ -142,7 +142,7 @@ fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
         parts.push(call.map_err(|error| error.inside("function_call"))?);
     }
     parts.extend(openai::others(unknown.rest(fields, UNBILLED_IN_MESSAGE)));
-    Ok(Message { role, name, parts })
+    Ok(Message { role, name, parts, ..Message::default() })
 }
 
 /// The thinking, as hosts of open-weight models write it.

@@ -55,16 +55,14 @@ impl Engine {
     /// The longest prefix with a recorded bill. An equal preamble wins over any other; of others
     /// the latest serves.
     fn known_prefix(&self, prompt: &Prompt, chain: &[Digest]) -> Option<Known> {
-        let mut rest = Tally::default();
         for (at, key) in chain.iter().enumerate().rev() {
             if let Some((state, anchor, same_preamble)) = self.recorded_at(prompt, key) {
+                // The chain begins before the first message.
+                let rest = prompt.sent_from(at);
                 return Some(Known { state, anchor, rest, same_preamble });
             }
-            // The chain begins before the first message.
-            if let Some((_, tally)) = at.checked_sub(1).and_then(|at| prompt.messages.get(at)) {
-                rest += *tally;
-            }
         }
+        let rest = prompt.sent();
         // What stands before the base is known only by what the base remembers of it.
         let (key, state) = prompt.base.as_ref()?;
         let same_preamble = key.preamble == prompt.preamble.0;
@@ -130,11 +128,15 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
     let then = Tally::from(&anchor.preamble);
     let changed = difference(&now, &then);
     let (new, new_bound) = correction.apply(since.tokens(), since.upper_bound());
-    let total = i64::from(anchor.known) + changed.0 + i64::from(new);
+    let covered = Tally::from(&state.covered);
+    let mut messages = covered;
+    messages += since;
+    // Thinking that the bill held is dropped when the user speaks again. The bound keeps it.
+    let dropped = messages.passed.saturating_sub(covered.passed);
+    let total = i64::from(anchor.known) + changed.0 + i64::from(new) - i64::from(dropped);
     let tokens = total.clamp(1, i64::from(u32::MAX)) as u32;
     let bound = i64::from(anchor.bound) + changed.1 + i64::from(new_bound);
-    let mut counted = Tally::from(&state.covered);
-    counted += since;
+    let mut counted = messages;
     counted += now;
     let is_exact = anchor.exact && same_preamble && since == Tally::default();
     // A bill may have left out what the next one holds: a tool prompt that comes with the first

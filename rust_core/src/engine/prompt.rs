@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{Conversation, Format, Message, Preamble, provider, typed};
+use crate::conversation::{
+    Conversation, Format, Message, Preamble, mark_thinking, provider, typed,
+};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -55,8 +57,13 @@ impl Prompt {
 
     /// The estimate of everything that was sent.
     pub fn sent(&self) -> Tally {
+        self.sent_from(0)
+    }
+
+    /// The estimate of the messages from that one on.
+    pub fn sent_from(&self, first: usize) -> Tally {
         let mut sum = Tally::default();
-        for (_, tally) in &self.messages {
+        for (_, tally) in self.messages.iter().skip(first) {
             sum += *tally;
         }
         sum
@@ -135,6 +142,7 @@ impl Engine {
             conversation.messages =
                 messages.flat_map(|message| typed::in_format(message, format)).collect();
         }
+        mark_thinking(&mut conversation.messages);
         let is_empty = conversation.messages.is_empty() && conversation.preamble.system.is_empty();
         if is_empty && base.is_none() {
             let message = "the conversation is empty: at least one message is needed";
@@ -183,7 +191,11 @@ impl Engine {
     ) -> Result<Vec<(Digest, Tally)>, Status> {
         let counted = messages.iter().map(|message| {
             let digest = digester.message(message);
-            let count = || context.profile.rules.message(message, context);
+            let count = || {
+                let mut tally = context.profile.rules.message(message, context)?;
+                tally.opens_turn = message.opens_turn();
+                Ok(tally)
+            };
             Ok((digest, self.counted(digest, count)?))
         });
         counted.collect()

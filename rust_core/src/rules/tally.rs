@@ -124,6 +124,12 @@ pub struct Tally {
     bound: [u32; Kind::ALL.len()],
     /// What could not be known.
     pub caveats: Caveats,
+    /// The user speaks in it.
+    pub opens_turn: bool,
+    /// Tokens among these that are billed only until the user speaks again: thinking.
+    pub passing: u32,
+    /// Tokens among these that were passing when the user spoke again.
+    pub passed: u32,
 }
 
 impl Tally {
@@ -132,6 +138,12 @@ impl Tally {
         let at = kind as usize;
         self.tokens[at] = self.tokens[at].saturating_add(tokens);
         self.bound[at] = self.bound[at].saturating_add(bound.max(tokens));
+    }
+
+    /// Adds `tokens` of a kind that are billed only until the user speaks again.
+    pub fn add_passing(&mut self, kind: Kind, tokens: u32, bound: u32) {
+        self.add(kind, tokens, bound);
+        self.passing = self.passing.saturating_add(tokens);
     }
 
     /// Adds `tokens` of a kind; the bound is `margin` (such as 0.05) above them, rounded up.
@@ -179,8 +191,16 @@ impl Tally {
     }
 }
 
+/// Adds what comes next in the prompt.
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
+        if other.opens_turn {
+            self.passed = self.passed.saturating_add(self.passing);
+            self.passing = 0;
+            self.opens_turn = true;
+        }
+        self.passed = self.passed.saturating_add(other.passed);
+        self.passing = self.passing.saturating_add(other.passing);
         for kind in Kind::ALL {
             self.add(kind, other.tokens[kind as usize], other.bound[kind as usize]);
         }

@@ -8,6 +8,7 @@ mod leaves;
 mod markup;
 mod python;
 mod schema;
+mod signature;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,6 +19,7 @@ use crate::conversation::{
 };
 use crate::status::Status;
 use leaves::Scope;
+use signature::Signature;
 
 /// The rules of one generation.
 #[derive(Clone, Debug, Deserialize)]
@@ -68,18 +70,6 @@ enum Style {
     CapitalLeaves,
     /// Leaves and keywords.
     Keywords,
-}
-
-/// The tokens of a signature by its length, in tokens a base64 character.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Signature {
-    /// So many characters, its header, cost nothing.
-    free: u32,
-    /// The best estimate, of the characters after those.
-    rate: f64,
-    /// The most that was seen, of all characters.
-    most: f64,
 }
 
 /// Texts that are tokenised one by one, and the control tokens between them.
@@ -183,9 +173,7 @@ impl Dialect {
         if let Some(response) = &preamble.response_schema {
             self.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -208,7 +196,10 @@ impl Dialect {
         let mut before = None;
         for part in &message.parts {
             match part {
-                Part::Signature(signature) => self.signature(tally, signature, before),
+                Part::Signature(signature) => {
+                    let rule = self.signature_rule(before);
+                    rule.add(tally, signature, message.keeps_thinking);
+                }
                 part => self.part(tally, message.role, part, context)?,
             }
             before = Some(part);
@@ -224,13 +215,8 @@ impl Dialect {
         context: &Context<'_>,
     ) -> Result<(), Status> {
         match part {
-            Part::Text(text) => context.add_text(tally, text_of(role), text),
             // The signature of a thought is free, its text is not.
             Part::Reasoning(reasoning) => context.add_text(tally, Kind::Reasoning, &reasoning.text),
-            Part::Media(media) => {
-                context.add_media(tally, media);
-                Ok(())
-            }
             Part::ToolCall(call) => {
                 // Gateways pass the id on, which is billed then.
                 if !is_own(context.format) {
@@ -239,11 +225,7 @@ impl Dialect {
                 self.call(call).add_to(tally, Kind::ToolCalls, context)
             }
             Part::ToolResult(result) => self.result(tally, result, context),
-            Part::Signature(_) => Ok(()),
-            Part::Other(value) => {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, text_of(role), &value.to_string())
-            }
+            part => context.add_part(tally, text_of(role), part),
         }
     }
 
@@ -272,15 +254,11 @@ impl Dialect {
         self.exchange("response", name, &response).add_to(tally, Kind::ToolResults, context)
     }
 
-    fn signature(&self, tally: &mut Tally, signature: &str, before: Option<&Part>) {
-        let rule = match before {
-            Some(Part::ToolCall(_)) => self.call_signature,
-            _ => self.text_signature,
-        };
-        let length = signature.len() as f64;
-        let billed = (length - f64::from(rule.free)).max(0.0) * rule.rate;
-        tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
-        tally.add(Kind::Reasoning, billed.round() as u32, (length * rule.most).ceil() as u32);
+    const fn signature_rule(&self, before: Option<&Part>) -> &Signature {
+        match before {
+            Some(Part::ToolCall(_)) => &self.call_signature,
+            _ => &self.text_signature,
+        }
     }
 
     fn declaration(&self, function: &Function) -> Rendering {

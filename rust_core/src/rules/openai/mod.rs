@@ -30,8 +30,8 @@ pub struct OpenAi {
     responses: Interface,
 }
 
-/// What encrypted thinking costs within a loop of tool calls; that of earlier turns is dropped by
-/// the provider, but a message doesn't tell which it is. Summaries aren't billed.
+/// What encrypted thinking costs within a loop of tool calls; it is dropped by the provider when it
+/// led to an answer or when the user speaks again. Summaries aren't billed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Encrypted {
@@ -123,9 +123,7 @@ impl Rules for OpenAi {
             let beside_tools = !preamble.tools.is_empty();
             interface.schema(&mut tally, response, system, beside_tools, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -157,7 +155,7 @@ impl OpenAi {
                 tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
                 let summary = context.count(&reasoning.text)?;
                 tally.add(Kind::Reasoning, 0, summary);
-                self.encrypted.add(&mut tally, reasoning.signature.len());
+                self.encrypted.add(&mut tally, reasoning.signature.len(), message.keeps_thinking);
             }
         }
         Ok(tally)
@@ -169,10 +167,11 @@ impl OpenAi {
 }
 
 impl Encrypted {
-    fn add(&self, tally: &mut Tally, length: usize) {
+    fn add(&self, tally: &mut Tally, length: usize, keeps: bool) {
         let beyond = length.saturating_sub(self.envelope as usize) as f64;
         let most = (length as f64 * self.most_per_character).ceil() as u32;
-        tally.add(Kind::Reasoning, (beyond * self.per_character) as u32, most);
+        let tokens = if keeps { (beyond * self.per_character) as u32 } else { 0 };
+        tally.add_passing(Kind::Reasoning, tokens, most);
     }
 }
 
