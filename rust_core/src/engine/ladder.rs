@@ -31,8 +31,8 @@ pub struct Estimate {
 struct Known {
     state: State,
     anchor: Anchor,
-    /// Messages of the prompt after the state's.
-    rest: Tally,
+    /// The model's messages that follow the state's, and the messages after those.
+    rest: (Tally, Tally),
     same_preamble: bool,
 }
 
@@ -62,7 +62,7 @@ impl Engine {
                 return Some(Known { state, anchor, rest, same_preamble });
             }
         }
-        let rest = prompt.sent();
+        let rest = prompt.sent_from(0);
         // What stands before the base is known only by what the base remembers of it.
         let (key, state) = prompt.base.as_ref()?;
         let same_preamble = key.preamble == prompt.preamble.0;
@@ -121,8 +121,12 @@ impl Shares {
 
 /// The recorded total, the estimate of what is new, and the difference of the two preambles.
 fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
-    let Known { state, anchor, rest, same_preamble } = known;
+    let Known { state, anchor, rest: (mut reply, rest), same_preamble } = known;
     let mut since = Tally::from(&state.since);
+    if since == Tally::default() {
+        reply.correct_thinking(anchor.output);
+    }
+    since += reply;
     since += rest;
     let now = prompt.preamble.1;
     let then = Tally::from(&anchor.preamble);

@@ -6,7 +6,7 @@ use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
 use crate::conversation::{
-    Conversation, Format, Message, Preamble, mark_thinking, provider, typed,
+    Conversation, Format, Message, Preamble, Role, mark_thinking, provider, typed,
 };
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
@@ -57,17 +57,24 @@ impl Prompt {
 
     /// The estimate of everything that was sent.
     pub fn sent(&self) -> Tally {
-        self.sent_from(0)
+        sum(&self.messages)
     }
 
-    /// The estimate of the messages from that one on.
-    pub fn sent_from(&self, first: usize) -> Tally {
-        let mut sum = Tally::default();
-        for (_, tally) in self.messages.iter().skip(first) {
-            sum += *tally;
-        }
-        sum
+    /// The estimates of the model's messages that begin at that one, and of those after them.
+    pub fn sent_from(&self, first: usize) -> (Tally, Tally) {
+        let rest = self.messages.get(first..).unwrap_or_default();
+        let reply = rest.iter().take_while(|(_, tally)| tally.is_reply).count();
+        let (reply, rest) = rest.split_at(reply);
+        (sum(reply), sum(rest))
     }
+}
+
+fn sum(messages: &[(Digest, Tally)]) -> Tally {
+    let mut sum = Tally::default();
+    for (_, tally) in messages {
+        sum += *tally;
+    }
+    sum
 }
 
 /// The prompt of `CountMessages`.
@@ -194,6 +201,7 @@ impl Engine {
             let count = || {
                 let mut tally = context.profile.rules.message(message, context)?;
                 tally.opens_turn = message.opens_turn();
+                tally.is_reply = message.role == Role::Assistant;
                 Ok(tally)
             };
             Ok((digest, self.counted(digest, count)?))

@@ -52,6 +52,8 @@ impl Record<'_> {
         let state = &self.estimate.state;
         let mut covered = Tally::from(&state.covered);
         covered += Tally::from(&state.since);
+        let estimate = i64::from(self.estimate.tokens);
+        covered.settle_thinking(i64::from(self.bill.input) - estimate);
         let margin = self.prompt.profile.margins.recorded;
         State {
             since: Tally::default().into(),
@@ -62,6 +64,7 @@ impl Record<'_> {
                 messages: state.messages,
                 preamble: state.preamble.clone(),
                 exact: true,
+                output: self.bill.output,
             }),
             ..state.clone()
         }
@@ -73,6 +76,7 @@ impl Record<'_> {
         for (_, tally) in &self.reply {
             reply += *tally;
         }
+        reply.correct_thinking(self.bill.output);
         let (tokens, bound) = self.reply_cost(&reply);
         let messages = prompt.messages + self.reply.len() as u32;
         let mut covered = Tally::from(&prompt.covered);
@@ -82,6 +86,7 @@ impl Record<'_> {
             bound: anchor.bound.saturating_add(bound),
             messages,
             exact: false,
+            output: 0,
             ..anchor
         });
         State { messages, covered: covered.into(), anchor, ..prompt }

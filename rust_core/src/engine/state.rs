@@ -47,6 +47,9 @@ pub struct Anchor {
     /// The provider billed exactly this, with no reply added.
     #[prost(bool, tag = "5")]
     pub exact: bool,
+    /// The billed output, thinking included; 0 where the reply is part of `known`.
+    #[prost(uint32, tag = "6")]
+    pub output: u32,
 }
 
 /// A tally as it is stored.

@@ -100,6 +100,12 @@ impl Caveats {
         ),
     ];
 
+    /// Whether the flags of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// Sets the flags of `other` too.
     pub const fn insert(&mut self, other: Self) {
         self.0 |= other.0;
@@ -126,6 +132,8 @@ pub struct Tally {
     pub caveats: Caveats,
     /// The user speaks in it.
     pub opens_turn: bool,
+    /// It is a message of the model's.
+    pub is_reply: bool,
     /// Tokens among these that are billed only until the user speaks again: thinking.
     pub passing: u32,
     /// Tokens among these that were passing when the user spoke again.
@@ -144,6 +152,40 @@ impl Tally {
     pub fn add_passing(&mut self, kind: Kind, tokens: u32, bound: u32) {
         self.add(kind, tokens, bound);
         self.passing = self.passing.saturating_add(tokens);
+    }
+
+    /// Corrects hidden thinking in a reply that was billed `output` tokens: what the visible part
+    /// doesn't explain of them, if that is near the estimate. Otherwise another reply was billed.
+    pub fn correct_thinking(&mut self, output: u32) {
+        const NEAR: f64 = 1.5;
+        const SLACK: f64 = 20.0;
+        let seen = self.tokens().saturating_sub(self.passing + self.of(Kind::Overhead));
+        let (estimate, hidden) = (f64::from(self.passing), f64::from(output) - f64::from(seen));
+        let is_near = hidden <= (estimate * NEAR).max(estimate + SLACK)
+            && hidden >= (estimate / NEAR).min(estimate - SLACK).max(1.0);
+        if is_near && self.has_hidden_thinking() {
+            self.set_passing(hidden as u32);
+        }
+    }
+
+    /// Corrects hidden thinking in messages that were billed so many tokens more than estimated:
+    /// it is what was uncertain.
+    pub fn settle_thinking(&mut self, difference: i64) {
+        if self.has_hidden_thinking() {
+            let passing = i64::from(self.passing);
+            self.set_passing((passing + difference).clamp(0, 2 * passing) as u32);
+        }
+    }
+
+    const fn has_hidden_thinking(&self) -> bool {
+        self.passing > 0 && self.caveats.contains(Caveats::OPAQUE_REASONING)
+    }
+
+    fn set_passing(&mut self, tokens: u32) {
+        let at = Kind::Reasoning as usize;
+        self.tokens[at] = self.tokens[at].saturating_sub(self.passing).saturating_add(tokens);
+        self.bound[at] = self.bound[at].max(self.tokens[at]);
+        self.passing = tokens;
     }
 
     /// Adds `tokens` of a kind; the bound is `margin` (such as 0.05) above them, rounded up.
