@@ -7,8 +7,8 @@ use super::json::{Fields, wrong_type};
 use super::provider::Reader;
 use super::unknown::Unknown;
 use super::{
-    Conversation, Function, Media, MediaKind, Message, Part, Reasoning, ResponseSchema, Role, Tool,
-    ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
+    Conversation, Function, Media, MediaKind, Message, Part, Preamble, Reasoning, ResponseSchema,
+    Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
 };
 use crate::status::Status;
 
@@ -80,7 +80,7 @@ fn request(body: Value) -> Result<Conversation, Status> {
             unknown.inside("tool_choice", |unknown| tool_choice(choice, unknown))?;
     }
     if let Some(thinking) = body.object("thinking")? {
-        preamble.thinking = unknown.inside("thinking", |unknown| is_thinking(thinking, unknown))?;
+        unknown.inside("thinking", |unknown| read_thinking(thinking, preamble, unknown))?;
     }
     preamble.response_schema = response_schema(&mut body, &mut unknown)?;
     read.messages = unknown.each("messages", body.array("messages")?, message)?;
@@ -111,17 +111,22 @@ fn reply(reply: Value) -> Result<Vec<Message>, Status> {
 
 fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     let mut fields = Fields::of(value)?;
-    let role = match fields.required_string("role")?.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => return Err(Status::invalid("role", "must be user, assistant or system")),
-    };
+    let role = role(&mut fields)?;
     let content = fields.take("content");
     let mut parts = unknown.inside("content", |unknown| blocks(content, unknown))?;
     // A reply may be sent back with all its fields.
     parts.extend(others(unknown.rest(fields, REPLY_UNBILLED)));
-    Ok(Message { role, parts, ..Message::default() })
+    Ok(Message { role: role.of_parts(&parts), parts, ..Message::default() })
+}
+
+/// Takes the role, which must be there.
+pub(super) fn role(fields: &mut Fields) -> Result<Role, Status> {
+    match fields.required_string("role")?.as_str() {
+        "user" => Ok(Role::User),
+        "assistant" => Ok(Role::Assistant),
+        "system" => Ok(Role::System),
+        _ => Err(Status::invalid("role", "must be user, assistant or system")),
+    }
 }
 
 /// Text, or a list of content blocks.
@@ -255,11 +260,17 @@ fn tool_choice(mut fields: Fields, unknown: &mut Unknown) -> Result<ToolChoice, 
     Ok(ToolChoice { mode, name, no_parallel })
 }
 
-/// Whether extended thinking is on, by the `thinking` object of the body.
-pub(super) fn is_thinking(mut fields: Fields, unknown: &mut Unknown) -> Result<bool, Status> {
+/// Reads whether extended thinking is on, from the `thinking` object of the body.
+pub(super) fn read_thinking(
+    mut fields: Fields,
+    preamble: &mut Preamble,
+    unknown: &mut Unknown,
+) -> Result<(), Status> {
     let kind = fields.required_string("type")?;
     unknown.rest(fields, THINKING_UNBILLED);
-    Ok(kind != "disabled")
+    preamble.thinking = kind == "enabled";
+    preamble.may_think = !matches!(kind.as_str(), "enabled" | "disabled");
+    Ok(())
 }
 
 /// The schema in `output_config.format`, or in the older `output_format`.

@@ -84,6 +84,7 @@ fn hash_preamble(hasher: &mut Hasher, preamble: &Preamble) {
     hasher.update(&[
         u8::from(preamble.system_has_role),
         u8::from(preamble.thinking),
+        u8::from(preamble.may_think),
         u8::from(preamble.model_begins),
         choice.mode as u8,
         u8::from(choice.no_parallel),

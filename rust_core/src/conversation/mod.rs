@@ -64,6 +64,8 @@ pub struct Preamble {
     pub response_schema: Option<ResponseSchema>,
     /// Extended thinking is on.
     pub thinking: bool,
+    /// The model decides whether to think.
+    pub may_think: bool,
     /// The first message is the model's.
     pub model_begins: bool,
     /// Fields of the body that were not understood but may be billed, as `(name, value)`.
@@ -136,6 +138,17 @@ pub enum Role {
     Tool = 4,
     /// An instruction of the application's developer.
     Developer = 5,
+}
+
+impl Role {
+    /// The role of a message that an interface gives as this one's: results that go back to the
+    /// model in the user's name are the tools'.
+    #[must_use]
+    fn of_parts(self, parts: &[Part]) -> Self {
+        let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+        let is_results = !parts.is_empty() && parts.iter().all(is_result);
+        if self == Self::User && is_results { Self::Tool } else { self }
+    }
 }
 
 /// One piece of a message.

@@ -41,7 +41,7 @@ pub fn message(message: wire::Message) -> Result<Message, Status> {
         Err(_) => return Err(Status::invalid("role", "is not a known role")),
     };
     let parts = indexed("parts", message.parts, part)?;
-    Ok(Message { role, name: message.name, parts, ..Message::default() })
+    Ok(Message { role: role.of_parts(&parts), name: message.name, parts, ..Message::default() })
 }
 
 /// A message as the interface holds it: in Responses, each call is an item of its own.

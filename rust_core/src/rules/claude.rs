@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
 use crate::conversation::{
-    Message, Part, Preamble, Reasoning, ResponseSchema, Role, Tool, ToolCall, ToolChoice,
+    Format, Message, Part, Preamble, Reasoning, ResponseSchema, Role, Tool, ToolCall, ToolChoice,
     ToolChoiceMode,
 };
 use crate::status::Status;
@@ -116,6 +116,10 @@ impl Rules for Claude {
             let most = if preamble.tools.is_empty() { 0 } else { self.interleaved };
             tally.add(Kind::Overhead, self.thinking, self.thinking + most);
         }
+        // Adaptive thinking is mostly free.
+        if preamble.may_think {
+            tally.add(Kind::Overhead, 0, self.thinking);
+        }
         if preamble.model_begins {
             tally.add(Kind::Overhead, self.model_begins, self.model_begins);
         }
@@ -169,7 +173,15 @@ impl Claude {
         response: &ResponseSchema,
         context: &Context<'_>,
     ) -> Result<(), Status> {
-        tally.add(Kind::ResponseSchema, self.per_schema, self.per_schema_most);
+        if response.schema.is_null() {
+            tally.add(Kind::ResponseSchema, 0, self.per_schema_most);
+            return Ok(());
+        }
+        // Some gateways make a tool of the schema, which brings the hidden prompt of tools.
+        let is_own = matches!(context.format, Format::Anthropic | Format::BedrockConverse);
+        let tool = if is_own { 0 } else { self.hidden.named };
+        let most = self.per_schema_most.saturating_add(tool);
+        tally.add(Kind::ResponseSchema, self.per_schema, most);
         let schema = texts::indented_json(&response.schema);
         context.add_text(tally, Kind::ResponseSchema, &schema)
     }
@@ -188,6 +200,8 @@ impl Claude {
             }
             Part::ToolResult(result) => {
                 let content = Message { role: Role::Tool, ..Message::default() };
+                let frame = media_frame(&result.parts);
+                tally.add(Kind::Media, frame, frame);
                 result.parts.iter().try_for_each(|part| self.part(tally, &content, part, context))
             }
             Part::Reasoning(reasoning) => {
@@ -222,4 +236,14 @@ impl Claude {
         tally.caveats.insert(thinking.caveats);
         Ok(())
     }
+}
+
+/// What media in a result cost beside their size: each brings a few tokens, and makes blocks of the
+/// texts beside it.
+fn media_frame(parts: &[Part]) -> u32 {
+    const MEDIUM: usize = 5;
+    const TEXT: usize = 10;
+    let media = parts.iter().filter(|part| matches!(part, Part::Media(_))).count();
+    let texts = parts.iter().filter(|part| matches!(part, Part::Text(_))).count();
+    if media == 0 { 0 } else { (media * MEDIUM + texts * TEXT) as u32 }
 }

@@ -32,19 +32,28 @@ pub struct Generic {
     /// What some hosts or versions add if there are tools; only the bound has it.
     #[serde(default)]
     pub tools_slack: u32,
+    /// What some models' templates or hosts add where no system message leads; only the bound has
+    /// it.
+    #[serde(default)]
+    pub bare_slack: u32,
+    /// What some hosts keep of the thinking before a call; only the bound has it.
+    #[serde(default)]
+    pub call_slack: u32,
     /// What some hosts add for JSON without a schema; only the bound has it.
     #[serde(default = "json_slack")]
     pub json_slack: u32,
 }
 
 const fn json_slack() -> u32 {
-    40
+    70
 }
 
 impl Rules for Generic {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
-        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt + self.prompt_slack);
+        let bare = if preamble.system.is_empty() { self.bare_slack } else { 0 };
+        let most = self.per_prompt + self.prompt_slack + bare;
+        tally.add(Kind::Overhead, self.per_prompt, most);
         for message in &preamble.system {
             tally += self.message(message, context)?;
         }
@@ -107,6 +116,7 @@ impl Generic {
         match part {
             Part::ToolCall(call) => {
                 context.add_frame(tally, Kind::ToolCalls, self.per_call);
+                tally.add(Kind::ToolCalls, 0, self.call_slack);
                 context.add_text(tally, Kind::ToolCalls, &call.name)?;
                 context.add_text(tally, Kind::ToolCalls, &call.arguments)
             }

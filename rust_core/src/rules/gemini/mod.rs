@@ -50,6 +50,9 @@ struct Dialect {
     per_schema: u32,
     /// A response schema's leaves are billed, unless it is a JSON schema.
     schema_leaves: bool,
+    /// What some histories with calls were billed for each; only the bound has it.
+    #[serde(default)]
+    call_slack: u32,
     /// What a thought signature on a call costs.
     call_signature: Signature,
     /// What a thought signature on other parts costs.
@@ -171,7 +174,7 @@ impl Dialect {
             }
         }
         if let Some(response) = &preamble.response_schema {
-            self.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
+            self.schema(response, context).add_to(&mut tally, Kind::ResponseSchema, context)?;
         }
         context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
@@ -222,6 +225,7 @@ impl Dialect {
                 if !is_own(context.format) {
                     tally.add(Kind::ToolCalls, 0, context.count(&call.id)?);
                 }
+                tally.add(Kind::ToolCalls, 0, self.call_slack);
                 self.call(call).add_to(tally, Kind::ToolCalls, context)
             }
             Part::ToolResult(result) => self.result(tally, result, context),
@@ -286,8 +290,10 @@ impl Dialect {
         }
     }
 
-    fn schema(&self, response: &ResponseSchema) -> Rendering {
-        let mut rendering = if self.schema_leaves && !response.json_schema {
+    /// Gateways give the schema as JSON Schema.
+    fn schema(&self, response: &ResponseSchema, context: &Context<'_>) -> Rendering {
+        let is_openapi = is_own(context.format) && !response.json_schema;
+        let mut rendering = if self.schema_leaves && is_openapi {
             leaves::of_schema(&response.schema, self.scope())
         } else {
             Rendering::default()

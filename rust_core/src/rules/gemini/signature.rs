@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn one_record_or_none_is_not_streamed() {
-        for bytes in [records(&[300]), vec![], vec![RECORD], vec![0x12, 1, 0], vec![RECORD, 200, 1]] {
+        for bytes in [records(&[300]), vec![], vec![RECORD], vec![0x12, 1, 0], vec![RECORD, 200, 1]]
+        {
             assert_eq!(streamed_bytes(&URL_SAFE.encode(bytes)), None);
         }
         assert_eq!(streamed_bytes("no base64!"), None);

@@ -57,6 +57,9 @@ struct Interface {
     /// Added to every text of the model in the history.
     #[serde(default)]
     assistant: u32,
+    /// What such a text is billed beside a response format: its name is paid again.
+    #[serde(default)]
+    assistant_slack: u32,
     /// An item of the model with an empty list of parts costs nothing.
     #[serde(default)]
     skips_empty: bool,
@@ -110,11 +113,44 @@ enum Join {
 
 impl Rules for OpenAi {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
-        let interface = self.interface(context);
+        self.covered(context, |interface| self.preamble_of(interface, preamble, context))
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        self.covered(context, |interface| self.message_of(interface, message, context))
+    }
+}
+
+impl OpenAi {
+    /// Counts by the interface that the prompt goes through. Gateways send Chat Completions on as
+    /// Responses, but not all do: the bound covers both.
+    fn covered(
+        &self,
+        context: &Context<'_>,
+        count: impl Fn(&Interface) -> Result<Tally, Status>,
+    ) -> Result<Tally, Status> {
+        if context.format == Format::OpenaiResponses {
+            return count(&self.responses);
+        }
+        let chat = count(&self.chat)?;
+        if !context.profile.is_gateway {
+            return Ok(chat);
+        }
+        let mut tally = count(&self.responses)?;
+        tally.cover(&chat);
+        Ok(tally)
+    }
+
+    fn preamble_of(
+        &self,
+        interface: &Interface,
+        preamble: &Preamble,
+        context: &Context<'_>,
+    ) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         tally.add(Kind::Overhead, interface.prompt, interface.prompt + interface.prompt_slack);
         for message in &preamble.system {
-            tally += self.message(message, context)?;
+            tally += self.message_of(interface, message, context)?;
         }
         let system = preamble.system.first().map(last_text);
         interface.tools(&mut tally, preamble, system, self.style, context)?;
@@ -127,8 +163,12 @@ impl Rules for OpenAi {
         Ok(tally)
     }
 
-    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
-        let interface = self.interface(context);
+    fn message_of(
+        &self,
+        interface: &Interface,
+        message: &Message,
+        context: &Context<'_>,
+    ) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         if interface.skips_empty && message.role == Role::Assistant && message.parts.is_empty() {
             tally.add(Kind::Overhead, 0, interface.message);
@@ -145,9 +185,7 @@ impl Rules for OpenAi {
         interface.parts(&mut tally, message, context)?;
         Ok(tally)
     }
-}
 
-impl OpenAi {
     fn reasoning(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         for part in &message.parts {
@@ -159,10 +197,6 @@ impl OpenAi {
             }
         }
         Ok(tally)
-    }
-
-    fn interface(&self, context: &Context<'_>) -> &Interface {
-        if context.format == Format::OpenaiResponses { &self.responses } else { &self.chat }
     }
 }
 
@@ -184,7 +218,8 @@ impl Interface {
     ) -> Result<(), Status> {
         let said = message.parts.iter().any(|part| matches!(part, Part::Text(_)));
         if said && message.role == Role::Assistant {
-            context.add_frame(tally, Kind::Assistant, self.assistant);
+            let most = self.assistant + self.assistant_slack;
+            tally.add(Kind::Assistant, self.assistant, most);
         }
         content(tally, text_of(message.role), &message.parts, context)?;
         self.calls(tally, &message.parts, context)

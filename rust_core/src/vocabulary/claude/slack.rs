@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn what_is_hard_to_count_has_slack() {
         let plain = slack("plain words only.", 4);
-        for text in ["plain wordsOnly.", "plain words 12.", "plain_words only.", "PLAIN words only."]
+        for text in
+            ["plain wordsOnly.", "plain words 12.", "plain_words only.", "PLAIN words only."]
         {
             assert!(slack(text, 4) > plain, "{text}");
         }
