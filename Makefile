@@ -66,6 +66,10 @@ clients/typescript/node_modules: clients/typescript/package-lock.json
 fuzz: ## Compare a hundred million counts with the reference: some hours
 	cargo test --release -p tokencount-core --test bpe a_hundred_million -- --ignored
 
+.PHONY: test-generated
+test-generated: ## Check 10,000 generated prompts of every interface: some minutes
+	PROPTEST_CASES=10000 cargo test --release -p tokencount-core --test generated
+
 .PHONY: lint lint-rust lint-python lint-proto lint-go
 lint: lint-rust lint-python lint-proto lint-go check-generated ## Check style, types and the contract
 

@@ -1,14 +1,16 @@
 //! Reads Anthropic Messages, as <https://docs.anthropic.com/en/api/messages> describes them.
 
-use base64::Engine;
 use serde_json::Value;
 
+use super::blocks::{
+    arguments, base64_bytes, others, output_config, output_format, read_thinking, role,
+};
 use super::json::{Fields, wrong_type};
 use super::provider::Reader;
 use super::unknown::Unknown;
 use super::{
-    Conversation, Function, Media, MediaKind, Message, Part, Preamble, Reasoning, ResponseSchema,
-    Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
+    Conversation, Function, Media, MediaKind, Message, Part, Reasoning, ResponseSchema, Role, Tool,
+    ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
 };
 use crate::status::Status;
 
@@ -53,10 +55,6 @@ const BLOCK_UNBILLED: &[&str] = &["cache_control", "caller", "citations", "type"
 /// Fields of a tool that add nothing beside its name, description and schema.
 const TOOL_UNBILLED: &[&str] =
     &["allowed_callers", "cache_control", "defer_loading", "eager_input_streaming", "type"];
-
-const OUTPUT_CONFIG_UNBILLED: &[&str] = &["effort", "task_budget"];
-
-const THINKING_UNBILLED: &[&str] = &["budget_tokens", "display"];
 
 fn request(body: Value) -> Result<Conversation, Status> {
     let mut body = Fields::of(body)?;
@@ -117,16 +115,6 @@ fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     // A reply may be sent back with all its fields.
     parts.extend(others(unknown.rest(fields, REPLY_UNBILLED)));
     Ok(Message { role: role.of_parts(&parts), parts, ..Message::default() })
-}
-
-/// Takes the role, which must be there.
-pub(super) fn role(fields: &mut Fields) -> Result<Role, Status> {
-    match fields.required_string("role")?.as_str() {
-        "user" => Ok(Role::User),
-        "assistant" => Ok(Role::Assistant),
-        "system" => Ok(Role::System),
-        _ => Err(Status::invalid("role", "must be user, assistant or system")),
-    }
 }
 
 /// Text, or a list of content blocks.
@@ -212,22 +200,6 @@ fn media(kind: MediaKind, fields: &mut Fields, unknown: &mut Unknown) -> Result<
     })
 }
 
-/// The bytes of the base64 text in `field`.
-pub(super) fn base64_bytes(field: &str, text: &str) -> Result<bytes::Bytes, Status> {
-    let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-    bytes.map(Into::into).map_err(|error| Status::invalid(field, format!("not base64: {error}")))
-}
-
-/// Arguments as JSON text; absent, an empty object.
-pub(super) fn arguments(input: &Value) -> String {
-    if input.is_null() { "{}".into() } else { input.to_string() }
-}
-
-/// Fields that were not understood, as parts of the message that holds them.
-pub(super) fn others(rest: Vec<(String, Value)>) -> impl Iterator<Item = Part> {
-    rest.into_iter().map(|(name, value)| Part::Other(serde_json::json!({ name: value })))
-}
-
 /// A tool, and what of it may hold text beyond a function's fields.
 fn tool(value: Value, unknown: &mut Unknown) -> Result<(Tool, Vec<(String, Value)>), Status> {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("custom").to_owned();
@@ -260,19 +232,6 @@ fn tool_choice(mut fields: Fields, unknown: &mut Unknown) -> Result<ToolChoice, 
     Ok(ToolChoice { mode, name, no_parallel })
 }
 
-/// Reads whether extended thinking is on, from the `thinking` object of the body.
-pub(super) fn read_thinking(
-    mut fields: Fields,
-    preamble: &mut Preamble,
-    unknown: &mut Unknown,
-) -> Result<(), Status> {
-    let kind = fields.required_string("type")?;
-    unknown.rest(fields, THINKING_UNBILLED);
-    preamble.thinking = kind == "enabled";
-    preamble.may_think = !matches!(kind.as_str(), "enabled" | "disabled");
-    Ok(())
-}
-
 /// The schema in `output_config.format`, or in the older `output_format`.
 fn response_schema(
     body: &mut Fields,
@@ -286,23 +245,4 @@ fn response_schema(
         schema = Some(unknown.inside("output_format", |unknown| output_format(format, unknown))?);
     }
     Ok(schema)
-}
-
-/// The schema in an `output_config`, if it has one.
-pub(super) fn output_config(
-    mut config: Fields,
-    unknown: &mut Unknown,
-) -> Result<Option<ResponseSchema>, Status> {
-    let format = config.object("format")?;
-    unknown.rest(config, OUTPUT_CONFIG_UNBILLED);
-    format
-        .map(|format| unknown.inside("format", |unknown| output_format(format, unknown)))
-        .transpose()
-}
-
-fn output_format(mut format: Fields, unknown: &mut Unknown) -> Result<ResponseSchema, Status> {
-    let schema = format.take("schema");
-    let name = format.string("name")?.unwrap_or_default();
-    unknown.rest(format, &["type"]);
-    Ok(ResponseSchema { name, schema, ..ResponseSchema::default() })
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::anthropic::{arguments, base64_bytes, others, output_config, read_thinking, role};
+use super::blocks::{arguments, base64_bytes, others, output_config, read_thinking, role};
 use super::json::Fields;
 use super::provider::Reader;
 use super::unknown::Unknown;

@@ -6,6 +6,7 @@
 
 mod anthropic;
 mod bedrock;
+mod blocks;
 pub mod digest;
 mod format;
 mod gemini;
@@ -14,6 +15,7 @@ mod openai;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+mod thinking;
 pub mod typed;
 mod unknown;
 
@@ -21,6 +23,7 @@ use serde_json::Value;
 
 use crate::wire;
 pub use crate::wire::Format;
+pub use thinking::mark_thinking;
 
 /// A prompt of any provider's shape.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,26 +103,6 @@ impl Message {
     pub fn opens_turn(&self) -> bool {
         let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
         self.role == Role::User && !self.parts.is_empty() && !self.parts.iter().any(is_result)
-    }
-
-    fn has_thinking(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Reasoning(_) | Part::Signature(_)))
-    }
-
-    fn has_call(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
-    }
-}
-
-/// Marks the messages whose thinking led to a tool call: those with a call among the model's
-/// messages in one row, which may be one message or, with Responses, several.
-pub fn mark_thinking(messages: &mut [Message]) {
-    let is_reply = |message: &Message| message.role == Role::Assistant;
-    for row in messages.chunk_by_mut(|a, b| is_reply(a) && is_reply(b)) {
-        let calls = row.iter().any(Message::has_call);
-        for message in row {
-            message.keeps_thinking = calls && message.has_thinking();
-        }
     }
 }
 

@@ -70,11 +70,7 @@ impl Prompt {
 }
 
 fn sum(messages: &[(Digest, Tally)]) -> Tally {
-    let mut sum = Tally::default();
-    for (_, tally) in messages {
-        sum += *tally;
-    }
-    sum
+    messages.iter().map(|(_, tally)| *tally).sum()
 }
 
 /// The prompt of `CountMessages`.

@@ -72,10 +72,7 @@ impl Record<'_> {
 
     /// The prompt and the reply, known by input and output.
     fn replied_state(&self, prompt: State) -> State {
-        let mut reply = Tally::default();
-        for (_, tally) in &self.reply {
-            reply += *tally;
-        }
+        let mut reply: Tally = self.reply.iter().map(|(_, tally)| *tally).sum();
         reply.correct_thinking(self.bill.output);
         let (tokens, bound) = self.reply_cost(&reply);
         let messages = prompt.messages + self.reply.len() as u32;

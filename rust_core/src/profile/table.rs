@@ -119,17 +119,19 @@ impl Profiles {
         Self::build(&table)
     }
 
-    /// The profile of a model, and whether its name was recognised.
+    /// The profile of a model, and whether its name was recognised: of the row that reaches furthest
+    /// into the name, of equals the longest.
     #[must_use]
     pub fn resolve(&self, model: &str) -> (&Arc<Profile>, bool) {
         let lower = model.to_ascii_lowercase();
         let names = self.names(&lower);
-        let longest = self
-            .rows
-            .iter()
-            .find(|(prefix, _)| names.iter().any(|name| name.starts_with(prefix.as_str())));
-        match longest {
-            Some((_, profile)) => (profile, true),
+        let found = names.iter().filter_map(|name| {
+            let (prefix, profile) =
+                self.rows.iter().find(|(prefix, _)| name.starts_with(prefix.as_str()))?;
+            Some((lower.len() - name.len() + prefix.len(), prefix.len(), profile))
+        });
+        match found.max_by_key(|(end, length, _)| (*end, *length)) {
+            Some((.., profile)) => (profile, true),
             None => (&self.default, false),
         }
     }

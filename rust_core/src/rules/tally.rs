@@ -1,5 +1,6 @@
 //! Token counts by kind, each with its upper bound.
 
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 use crate::wire;
@@ -230,6 +231,15 @@ impl Tally {
     pub fn weakest(&self) -> Option<Kind> {
         let slack = |kind: Kind| self.bound[kind as usize] - self.tokens[kind as usize];
         Kind::ALL.into_iter().max_by_key(|kind| slack(*kind)).filter(|kind| slack(*kind) > 0)
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), |mut sum, tally| {
+            sum += tally;
+            sum
+        })
     }
 }
 

@@ -1,5 +1,8 @@
 //! Providers' bodies of a prompt.
 
+mod blocks;
+mod gemini;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -26,16 +29,12 @@ pub fn has_thinking(format: Format) -> bool {
 
 pub fn of(format: Format, spec: &Spec) -> Value {
     let mut body = Map::new();
-    let messages = spec.messages.iter();
     match format {
         Format::OpenaiChat => chat(spec, &mut body),
         Format::OpenaiResponses => responses(spec, &mut body),
-        Format::Anthropic => anthropic(spec, &mut body),
-        Format::BedrockConverse => bedrock(spec, &mut body),
-        _ => {
-            body.insert("contents".into(), messages.map(gemini_content).collect());
-            gemini(spec, &mut body);
-        }
+        Format::Anthropic => blocks::anthropic(spec, &mut body),
+        Format::BedrockConverse => blocks::bedrock(spec, &mut body),
+        _ => gemini::request(spec, &mut body),
     }
     Value::Object(body)
 }
@@ -160,189 +159,6 @@ fn responses(spec: &Spec, body: &mut Map<String, Value>) {
     if let Some(schema) = &spec.schema {
         let format = json!({"type": "json_schema", "name": SCHEMA_NAME, "schema": schema});
         body.insert("text".into(), json!({"format": format}));
-    }
-}
-
-fn anthropic(spec: &Spec, body: &mut Map<String, Value>) {
-    body.insert("max_tokens".into(), 100.into());
-    body.insert("system".into(), system(spec, "text").into());
-    let messages = spec.messages.iter().map(|message| match message {
-        Message::User(contents) => {
-            let content: Vec<_> = contents.iter().map(|content| match content {
-                Content::Text(text) => json!({"type": "text", "text": text}),
-                Content::Image(image) => {
-                    let data = base64_png(image);
-                    let source = json!({"type": "base64", "media_type": "image/png", "data": data});
-                    json!({"type": "image", "source": source})
-                }
-            }).collect();
-            json!({"role": "user", "content": content})
-        }
-        Message::Model { thinking, texts, calls } => {
-            let thinking = thinking.iter().map(|it| {
-                json!({"type": "thinking", "thinking": it.text, "signature": it.signature})
-            });
-            let texts = texts.iter().map(|text| json!({"type": "text", "text": text}));
-            let calls = calls.iter().map(|call| {
-                json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
-            });
-            let content: Vec<_> = thinking.chain(texts).chain(calls).collect();
-            json!({"role": "assistant", "content": content})
-        }
-        Message::Results(results) => {
-            let content: Vec<_> = results.iter().map(|result| {
-                json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text})
-            }).collect();
-            json!({"role": "user", "content": content})
-        }
-    });
-    body.insert("messages".into(), messages.collect());
-    body.insert("tools".into(), spec.tools.iter().map(|it| function(it, "input_schema")).collect());
-    let choice = match &spec.choice {
-        Choice::Unspecified => Value::Null,
-        Choice::Auto => json!({"type": "auto"}),
-        Choice::Required => json!({"type": "any"}),
-        Choice::Named(name) => json!({"type": "tool", "name": name}),
-    };
-    body.insert("tool_choice".into(), choice);
-    if spec.thinking {
-        body.insert("thinking".into(), json!({"type": "enabled", "budget_tokens": 1024}));
-    }
-    if let Some(schema) = &spec.schema {
-        let format = json!({"type": "json_schema", "schema": schema});
-        body.insert("output_config".into(), json!({"format": format}));
-    }
-}
-
-fn bedrock(spec: &Spec, body: &mut Map<String, Value>) {
-    let text = |text: &String| json!({"text": text});
-    body.insert("system".into(), spec.system.iter().map(text).collect());
-    let messages = spec.messages.iter().map(|message| match message {
-        Message::User(contents) => {
-            let content: Vec<_> = contents
-                .iter()
-                .map(|content| match content {
-                    Content::Text(text) => json!({"text": text}),
-                    Content::Image(image) => {
-                        let source = json!({"bytes": base64_png(image)});
-                        json!({"image": {"format": "png", "source": source}})
-                    }
-                })
-                .collect();
-            json!({"role": "user", "content": content})
-        }
-        Message::Model { thinking, texts, calls } => {
-            let thinking = thinking.iter().map(|it| {
-                let text = json!({"text": it.text, "signature": it.signature});
-                json!({"reasoningContent": {"reasoningText": text}})
-            });
-            let calls = calls.iter().map(|call| {
-                let call =
-                    json!({"toolUseId": call.id, "name": call.name, "input": call.arguments});
-                json!({"toolUse": call})
-            });
-            let content: Vec<_> = thinking.chain(texts.iter().map(text)).chain(calls).collect();
-            json!({"role": "assistant", "content": content})
-        }
-        Message::Results(results) => {
-            let content: Vec<_> = results
-                .iter()
-                .map(|result| {
-                    let content = json!([{"text": result.text}]);
-                    json!({"toolResult": {"toolUseId": result.id, "content": content}})
-                })
-                .collect();
-            json!({"role": "user", "content": content})
-        }
-    });
-    body.insert("messages".into(), messages.collect());
-    let tools: Vec<_> = spec
-        .tools
-        .iter()
-        .map(|tool| {
-            let mut spec = function(tool, "inputSchema");
-            if let Some(schema) = spec.get_mut("inputSchema") {
-                *schema = json!({"json": schema.take()});
-            }
-            json!({"toolSpec": spec})
-        })
-        .collect();
-    let choice = match &spec.choice {
-        Choice::Unspecified => Value::Null,
-        Choice::Auto => json!({"auto": {}}),
-        Choice::Required => json!({"any": {}}),
-        Choice::Named(name) => json!({"tool": {"name": name}}),
-    };
-    body.insert("toolConfig".into(), json!({"tools": tools, "toolChoice": choice}));
-    if spec.thinking {
-        let thinking = json!({"type": "enabled", "budget_tokens": 1024});
-        body.insert("additionalModelRequestFields".into(), json!({"thinking": thinking}));
-    }
-    if let Some(schema) = &spec.schema {
-        let structure = json!({"jsonSchema": {"schema": schema.to_string()}});
-        let format = json!({"type": "json_schema", "structure": structure});
-        body.insert("outputConfig".into(), json!({"textFormat": format}));
-    }
-}
-
-fn gemini_content(message: &Message) -> Value {
-    match message {
-        Message::User(contents) => {
-            let parts: Vec<_> = contents
-                .iter()
-                .map(|content| match content {
-                    Content::Text(text) => json!({"text": text}),
-                    Content::Image(image) => {
-                        json!({"inlineData": {"mimeType": "image/png", "data": base64_png(image)}})
-                    }
-                })
-                .collect();
-            json!({"role": "user", "parts": parts})
-        }
-        Message::Model { thinking, texts, calls } => {
-            let thinking = thinking.iter().map(
-                |it| json!({"text": it.text, "thought": true, "thoughtSignature": it.signature}),
-            );
-            let texts = texts.iter().map(|text| json!({"text": text}));
-            let calls = calls.iter().map(|call| {
-                json!({"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}})
-            });
-            let parts: Vec<_> = thinking.chain(texts).chain(calls).collect();
-            json!({"role": "model", "parts": parts})
-        }
-        Message::Results(results) => {
-            let parts: Vec<_> = results
-                .iter()
-                .map(|result| {
-                    json!({"functionResponse": {
-                        "id": result.id, "name": result.name, "response": {"result": result.text},
-                    }})
-                })
-                .collect();
-            json!({"role": "user", "parts": parts})
-        }
-    }
-}
-
-fn gemini(spec: &Spec, body: &mut Map<String, Value>) {
-    let parts: Vec<_> = spec.system.iter().map(|text| json!({"text": text})).collect();
-    if !parts.is_empty() {
-        body.insert("systemInstruction".into(), json!({"parts": parts}));
-    }
-    let declarations: Vec<_> = spec.tools.iter().map(|it| function(it, "parameters")).collect();
-    if !declarations.is_empty() {
-        body.insert("tools".into(), json!([{"functionDeclarations": declarations}]));
-    }
-    let config = match &spec.choice {
-        Choice::Unspecified => Value::Null,
-        Choice::Auto => json!({"mode": "AUTO"}),
-        Choice::Required => json!({"mode": "ANY"}),
-        Choice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
-    };
-    body.insert("toolConfig".into(), json!({"functionCallingConfig": config}));
-    if let Some(schema) = &spec.schema {
-        let config = json!({"responseMimeType": "application/json", "responseSchema": schema});
-        body.insert("generationConfig".into(), config);
     }
 }
 

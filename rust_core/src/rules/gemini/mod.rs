@@ -7,6 +7,7 @@
 mod leaves;
 mod markup;
 mod python;
+mod rendering;
 mod schema;
 mod signature;
 
@@ -19,6 +20,7 @@ use crate::conversation::{
 };
 use crate::status::Status;
 use leaves::Scope;
+use rendering::Rendering;
 use signature::Signature;
 
 /// The rules of one generation.
@@ -73,51 +75,6 @@ enum Style {
     CapitalLeaves,
     /// Leaves and keywords.
     Keywords,
-}
-
-/// Texts that are tokenised one by one, and the control tokens between them.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Rendering {
-    texts: Vec<String>,
-    extra: u32,
-}
-
-impl Rendering {
-    /// Goes on with a text.
-    fn push(&mut self, text: &str) {
-        match self.texts.last_mut() {
-            Some(last) => last.push_str(text),
-            None => self.texts.push(text.into()),
-        }
-    }
-
-    /// A control token, after which a new text begins.
-    fn mark(&mut self) {
-        self.extra += 1;
-        self.texts.push(String::new());
-    }
-
-    /// A text between control tokens.
-    fn string(&mut self, text: &str) {
-        self.mark();
-        self.push(text);
-        self.mark();
-    }
-
-    fn add_to(&self, tally: &mut Tally, kind: Kind, context: &Context<'_>) -> Result<(), Status> {
-        let mut tokens = self.extra;
-        for text in &self.texts {
-            tokens = tokens.saturating_add(context.count(text)?);
-        }
-        context.add_frame(tally, kind, tokens);
-        Ok(())
-    }
-}
-
-impl From<String> for Rendering {
-    fn from(text: String) -> Self {
-        Self { texts: vec![text], extra: 0 }
-    }
 }
 
 impl Rules for Gemini {
