@@ -68,6 +68,10 @@ fuzz: ## Compare a hundred million counts with the reference, some hours; then s
 	cargo test --release -p tokencount-core --test bpe a_hundred_million -- --ignored --nocapture
 	cargo +nightly fuzz run --fuzz-dir rust_core/fuzz count -- -max_total_time=3600
 
+.PHONY: test-generated
+test-generated: ## Check 10,000 generated prompts of every interface: some minutes
+	PROPTEST_CASES=10000 cargo test --release -p tokencount-core --test generated
+
 .PHONY: lint lint-rust lint-python lint-proto lint-go
 lint: lint-rust lint-python lint-proto lint-go check-generated ## Check style, types and the contract
 

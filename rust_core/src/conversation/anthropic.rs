@@ -1,8 +1,10 @@
 //! Reads Anthropic Messages, as <https://docs.anthropic.com/en/api/messages> describes them.
 
-use base64::Engine;
 use serde_json::Value;
 
+use super::blocks::{
+    arguments, base64_bytes, others, output_config, output_format, read_thinking, role,
+};
 use super::json::{Fields, wrong_type};
 use super::provider::Reader;
 use super::unknown::Unknown;
@@ -54,10 +56,6 @@ const BLOCK_UNBILLED: &[&str] = &["cache_control", "caller", "citations", "type"
 const TOOL_UNBILLED: &[&str] =
     &["allowed_callers", "cache_control", "defer_loading", "eager_input_streaming", "type"];
 
-const OUTPUT_CONFIG_UNBILLED: &[&str] = &["effort", "task_budget"];
-
-const THINKING_UNBILLED: &[&str] = &["budget_tokens", "display"];
-
 fn request(body: Value) -> Result<Conversation, Status> {
     let mut body = Fields::of(body)?;
     let mut unknown = Unknown::default();
@@ -80,7 +78,7 @@ fn request(body: Value) -> Result<Conversation, Status> {
             unknown.inside("tool_choice", |unknown| tool_choice(choice, unknown))?;
     }
     if let Some(thinking) = body.object("thinking")? {
-        preamble.thinking = unknown.inside("thinking", |unknown| is_thinking(thinking, unknown))?;
+        unknown.inside("thinking", |unknown| read_thinking(thinking, preamble, unknown))?;
     }
     preamble.response_schema = response_schema(&mut body, &mut unknown)?;
     read.messages = unknown.each("messages", body.array("messages")?, message)?;
@@ -111,17 +109,12 @@ fn reply(reply: Value) -> Result<Vec<Message>, Status> {
 
 fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     let mut fields = Fields::of(value)?;
-    let role = match fields.required_string("role")?.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => return Err(Status::invalid("role", "must be user, assistant or system")),
-    };
+    let role = role(&mut fields)?;
     let content = fields.take("content");
     let mut parts = unknown.inside("content", |unknown| blocks(content, unknown))?;
     // A reply may be sent back with all its fields.
     parts.extend(others(unknown.rest(fields, REPLY_UNBILLED)));
-    Ok(Message { role, parts, ..Message::default() })
+    Ok(Message { role: role.of_parts(&parts), parts, ..Message::default() })
 }
 
 /// Text, or a list of content blocks.
@@ -207,22 +200,6 @@ fn media(kind: MediaKind, fields: &mut Fields, unknown: &mut Unknown) -> Result<
     })
 }
 
-/// The bytes of the base64 text in `field`.
-pub(super) fn base64_bytes(field: &str, text: &str) -> Result<bytes::Bytes, Status> {
-    let bytes = base64::engine::general_purpose::STANDARD.decode(text);
-    bytes.map(Into::into).map_err(|error| Status::invalid(field, format!("not base64: {error}")))
-}
-
-/// Arguments as JSON text; absent, an empty object.
-pub(super) fn arguments(input: &Value) -> String {
-    if input.is_null() { "{}".into() } else { input.to_string() }
-}
-
-/// Fields that were not understood, as parts of the message that holds them.
-pub(super) fn others(rest: Vec<(String, Value)>) -> impl Iterator<Item = Part> {
-    rest.into_iter().map(|(name, value)| Part::Other(serde_json::json!({ name: value })))
-}
-
 /// A tool, and what of it may hold text beyond a function's fields.
 fn tool(value: Value, unknown: &mut Unknown) -> Result<(Tool, Vec<(String, Value)>), Status> {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("custom").to_owned();
@@ -255,13 +232,6 @@ fn tool_choice(mut fields: Fields, unknown: &mut Unknown) -> Result<ToolChoice, 
     Ok(ToolChoice { mode, name, no_parallel })
 }
 
-/// Whether extended thinking is on, by the `thinking` object of the body.
-pub(super) fn is_thinking(mut fields: Fields, unknown: &mut Unknown) -> Result<bool, Status> {
-    let kind = fields.required_string("type")?;
-    unknown.rest(fields, THINKING_UNBILLED);
-    Ok(kind != "disabled")
-}
-
 /// The schema in `output_config.format`, or in the older `output_format`.
 fn response_schema(
     body: &mut Fields,
@@ -275,23 +245,4 @@ fn response_schema(
         schema = Some(unknown.inside("output_format", |unknown| output_format(format, unknown))?);
     }
     Ok(schema)
-}
-
-/// The schema in an `output_config`, if it has one.
-pub(super) fn output_config(
-    mut config: Fields,
-    unknown: &mut Unknown,
-) -> Result<Option<ResponseSchema>, Status> {
-    let format = config.object("format")?;
-    unknown.rest(config, OUTPUT_CONFIG_UNBILLED);
-    format
-        .map(|format| unknown.inside("format", |unknown| output_format(format, unknown)))
-        .transpose()
-}
-
-fn output_format(mut format: Fields, unknown: &mut Unknown) -> Result<ResponseSchema, Status> {
-    let schema = format.take("schema");
-    let name = format.string("name")?.unwrap_or_default();
-    unknown.rest(format, &["type"]);
-    Ok(ResponseSchema { name, schema, ..ResponseSchema::default() })
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::anthropic::{arguments, base64_bytes, is_thinking, others, output_config};
+use super::blocks::{arguments, base64_bytes, others, output_config, read_thinking, role};
 use super::json::Fields;
 use super::provider::Reader;
 use super::unknown::Unknown;
@@ -106,15 +106,10 @@ fn reply(reply: Value) -> Result<Vec<Message>, Status> {
 
 fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     let mut fields = Fields::of(value)?;
-    let role = match fields.required_string("role")?.as_str() {
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "system" => Role::System,
-        _ => return Err(Status::invalid("role", "must be user or assistant")),
-    };
+    let role = role(&mut fields)?;
     let mut parts = unknown.each("content", fields.array("content")?, block)?.concat();
     parts.extend(others(unknown.rest(fields, &[])));
-    Ok(Message { role, parts, ..Message::default() })
+    Ok(Message { role: role.of_parts(&parts), parts, ..Message::default() })
 }
 
 /// One content block: an object with a single field, whose name is its kind. What it holds beyond
@@ -302,7 +297,7 @@ fn model_fields(
         // Some clients send a bare string here, which the provider ignores.
         if let Value::Object(map) = fields.take(name) {
             let thinking = Fields::of(Value::Object(map))?;
-            preamble.thinking |= unknown.inside(name, |unknown| is_thinking(thinking, unknown))?;
+            unknown.inside(name, |unknown| read_thinking(thinking, preamble, unknown))?;
         }
     }
     if let Some(config) = fields.object("output_config")?

@@ -126,6 +126,8 @@ fn hash_preamble(sink: &mut Sink<'_>, preamble: &Preamble) {
     sink.update(&[
         u8::from(preamble.system_has_role),
         u8::from(preamble.thinking),
+        u8::from(preamble.may_think),
+        u8::from(preamble.model_begins),
         choice.mode as u8,
         u8::from(choice.no_parallel),
     ]);
@@ -143,7 +145,7 @@ fn hash_preamble(sink: &mut Sink<'_>, preamble: &Preamble) {
 }
 
 fn hash_message(sink: &mut Sink<'_>, message: &Message) {
-    sink.update(&[message.role as u8]);
+    sink.update(&[message.role as u8, u8::from(message.keeps_thinking)]);
     text(sink, &message.name);
     list(sink, &message.parts, hash_part);
 }

@@ -6,6 +6,7 @@
 
 mod anthropic;
 mod bedrock;
+mod blocks;
 pub mod digest;
 mod format;
 mod gemini;
@@ -14,6 +15,7 @@ mod openai;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+mod thinking;
 pub mod typed;
 mod unknown;
 
@@ -21,6 +23,7 @@ use serde_json::Value;
 
 use crate::wire;
 pub use crate::wire::Format;
+pub use thinking::mark_thinking;
 
 /// A prompt of any provider's shape.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +47,8 @@ impl Conversation {
         let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
         let count = self.messages.iter().take_while(leads).count();
         self.preamble.system.extend(self.messages.drain(..count));
+        let first = self.messages.first();
+        self.preamble.model_begins = first.is_some_and(|first| first.role == Role::Assistant);
     }
 }
 
@@ -62,6 +67,10 @@ pub struct Preamble {
     pub response_schema: Option<ResponseSchema>,
     /// Extended thinking is on.
     pub thinking: bool,
+    /// The model decides whether to think.
+    pub may_think: bool,
+    /// The first message is the model's.
+    pub model_begins: bool,
     /// Fields of the body that were not understood but may be billed, as `(name, value)`.
     pub other: Vec<(String, Value)>,
 }
@@ -83,6 +92,18 @@ pub struct Message {
     pub name: String,
     /// What is said, in order.
     pub parts: Vec<Part>,
+    /// The message holds thinking that led to a tool call: providers keep that until the user
+    /// speaks again, and drop what led to an answer.
+    pub keeps_thinking: bool,
+}
+
+impl Message {
+    /// The user speaks: not a tool's result that goes back to the model in the user's name.
+    #[must_use]
+    pub fn opens_turn(&self) -> bool {
+        let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+        self.role == Role::User && !self.parts.is_empty() && !self.parts.iter().any(is_result)
+    }
 }
 
 /// Who speaks.
@@ -100,6 +121,17 @@ pub enum Role {
     Tool = 4,
     /// An instruction of the application's developer.
     Developer = 5,
+}
+
+impl Role {
+    /// The role of a message that an interface gives as this one's: results that go back to the
+    /// model in the user's name are the tools'.
+    #[must_use]
+    fn of_parts(self, parts: &[Part]) -> Self {
+        let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+        let is_results = !parts.is_empty() && parts.iter().all(is_result);
+        if self == Self::User && is_results { Self::Tool } else { self }
+    }
 }
 
 /// One piece of a message.

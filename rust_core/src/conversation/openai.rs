@@ -248,5 +248,5 @@ pub fn response_schema(format: Option<Fields>) -> Result<Option<ResponseSchema>,
         Value::Null => Value::Object(fields.rest(&["name", "description", "strict"]).collect()),
         schema => schema,
     };
-    Ok(Some(ResponseSchema { name, description, schema, strict, json_schema: true }))
+    Ok(Some(ResponseSchema { name, description, schema, strict, ..ResponseSchema::default() }))
 }

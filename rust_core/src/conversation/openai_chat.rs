@@ -46,7 +46,6 @@ const UNBILLED: &[&str] = &[
     "prompt_cache_retention",
     "provider",
     "random_seed",
-    "reasoning_effort",
     "reasoning_format",
     "repetition_penalty",
     "response_format",
@@ -101,12 +100,19 @@ fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {
     let format = fields.object("response_format")?;
     let response_schema =
         openai::response_schema(format).map_err(|error| error.inside("response_format"))?;
-    let thinking = [fields.take("reasoning"), fields.take("thinking")].iter().any(is_on);
+    let switches = [fields.take("reasoning"), fields.take("thinking")];
+    let thinking = switches.iter().any(is_on) || has_effort(fields)?;
     Ok(Preamble { tools, tool_choice, response_schema, thinking, ..Preamble::default() })
 }
 
-/// Whether a gateway's `reasoning` or `thinking` switches thinking on. `reasoning_effort`, which is
-/// `OpenAI`'s own, costs nothing with any of its models.
+/// Whether `reasoning_effort` asks for thinking: free with `OpenAI`'s models, but gateways switch
+/// other vendors' thinking on by it.
+fn has_effort(fields: &mut Fields) -> Result<bool, Status> {
+    let effort = fields.string("reasoning_effort")?;
+    Ok(effort.is_some_and(|effort| !matches!(effort.as_str(), "none" | "minimal")))
+}
+
+/// Whether a gateway's `reasoning` or `thinking` switches thinking on.
 fn is_on(field: &Value) -> bool {
     let off = field["effort"] == "none" || field["enabled"] == false || field["type"] == "disabled";
     field.is_object() && !off
@@ -142,7 +148,7 @@ fn message(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
         parts.push(call.map_err(|error| error.inside("function_call"))?);
     }
     parts.extend(openai::others(unknown.rest(fields, UNBILLED_IN_MESSAGE)));
-    Ok(Message { role, name, parts })
+    Ok(Message { role, name, parts, ..Message::default() })
 }
 
 /// The thinking, as hosts of open-weight models write it.

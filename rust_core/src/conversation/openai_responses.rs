@@ -58,9 +58,24 @@ fn request(body: Value) -> Result<Conversation, Status> {
             return Err(Status::invalid("input", json::wrong_type("a string or an array", &other)));
         }
     };
+    let mut messages = messages;
+    bill_item_ids(&mut messages);
     preamble.other = unknown.rest(fields, UNBILLED);
     let warnings = unknown.warnings;
     Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })
+}
+
+/// Calls that were made at once are not billed their items' ids.
+fn bill_item_ids(messages: &mut [Message]) {
+    let has_call = |message: &Message| matches!(message.parts.first(), Some(Part::ToolCall(_)));
+    for row in messages.chunk_by_mut(|a, b| has_call(a) && has_call(b)).filter(|row| row.len() > 1)
+    {
+        for part in row.iter_mut().flat_map(|message| &mut message.parts) {
+            if let Part::ToolCall(call) = part {
+                call.has_item_id = false;
+            }
+        }
+    }
 }
 
 fn server_state(fields: &mut Fields) -> Vec<Warning> {
@@ -178,11 +193,15 @@ fn built_in(value: Value) -> Result<Message, Status> {
 fn reply(reply: Value) -> Result<Vec<Message>, Status> {
     let mut unused = Unknown::default();
     if let Value::Array(items) = reply {
-        return unused.each("", items, item);
+        let mut messages = unused.each("", items, item)?;
+        bill_item_ids(&mut messages);
+        return Ok(messages);
     }
     let mut fields = Fields::of(reply)?;
     if fields.has("output") && !fields.has("type") {
-        return unused.each("output", fields.array("output")?, item);
+        let mut messages = unused.each("output", fields.array("output")?, item)?;
+        bill_item_ids(&mut messages);
+        return Ok(messages);
     }
     Ok(vec![item(fields.into_value(), &mut unused)?])
 }

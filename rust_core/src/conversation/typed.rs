@@ -40,7 +40,8 @@ pub fn message(message: wire::Message) -> Result<Message, Status> {
         }
         Err(_) => return Err(Status::invalid("role", "is not a known role")),
     };
-    Ok(Message { role, name: message.name, parts: indexed("parts", message.parts, part)? })
+    let parts = indexed("parts", message.parts, part)?;
+    Ok(Message { role: role.of_parts(&parts), name: message.name, parts, ..Message::default() })
 }
 
 /// A message as the interface holds it: in Responses, each call is an item of its own.
@@ -64,12 +65,14 @@ fn items(message: Message) -> Vec<Message> {
                 role: message.role,
                 name: message.name.clone(),
                 parts: vec![part],
+                ..Message::default()
             }),
         }
         open = shares;
     }
     if items.is_empty() {
-        items.push(Message { role: message.role, name: message.name, parts: Vec::new() });
+        let (role, name) = (message.role, message.name);
+        items.push(Message { role, name, ..Message::default() });
     }
     items
 }
@@ -90,7 +93,7 @@ fn system(parts: Vec<wire::Part>) -> Result<Vec<Message>, Status> {
         return Ok(Vec::new());
     }
     let parts = indexed("system", parts, part)?;
-    Ok(vec![Message { role: Role::System, name: String::new(), parts }])
+    Ok(vec![Message { role: Role::System, parts, ..Message::default() }])
 }
 
 fn part(part: wire::Part) -> Result<Part, Status> {

@@ -31,8 +31,8 @@ pub struct Estimate {
 struct Known {
     state: State,
     anchor: Anchor,
-    /// Messages of the prompt after the state's.
-    rest: Tally,
+    /// The model's messages that follow the state's, and the messages after those.
+    rest: (Tally, Tally),
     same_preamble: bool,
 }
 
@@ -55,16 +55,14 @@ impl Engine {
     /// The longest prefix with a recorded bill. An equal preamble wins over any other; of others
     /// the latest serves.
     fn known_prefix(&self, prompt: &Prompt, chain: &[Digest]) -> Option<Known> {
-        let mut rest = Tally::default();
         for (at, key) in chain.iter().enumerate().rev() {
             if let Some((state, anchor, same_preamble)) = self.recorded_at(prompt, key) {
+                // The chain begins before the first message.
+                let rest = prompt.sent_from(at);
                 return Some(Known { state, anchor, rest, same_preamble });
             }
-            // The chain begins before the first message.
-            if let Some((_, tally)) = at.checked_sub(1).and_then(|at| prompt.messages.get(at)) {
-                rest += *tally;
-            }
         }
+        let rest = prompt.sent_from(0);
         // What stands before the base is known only by what the base remembers of it.
         let (key, state) = prompt.base.as_ref()?;
         let same_preamble = key.preamble == prompt.preamble.0;
@@ -123,18 +121,26 @@ impl Shares {
 
 /// The recorded total, the estimate of what is new, and the difference of the two preambles.
 fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
-    let Known { state, anchor, rest, same_preamble } = known;
+    let Known { state, anchor, rest: (mut reply, rest), same_preamble } = known;
     let mut since = Tally::from(&state.since);
+    if since == Tally::default() {
+        reply.correct_thinking(anchor.output);
+    }
+    since += reply;
     since += rest;
     let now = prompt.preamble.1;
     let then = Tally::from(&anchor.preamble);
     let changed = difference(&now, &then);
     let (new, new_bound) = correction.apply(since.tokens(), since.upper_bound());
-    let total = i64::from(anchor.known) + changed.0 + i64::from(new);
+    let covered = Tally::from(&state.covered);
+    let mut messages = covered;
+    messages += since;
+    // Thinking that the bill held is dropped when the user speaks again. The bound keeps it.
+    let dropped = messages.passed.saturating_sub(covered.passed);
+    let total = i64::from(anchor.known) + changed.0 + i64::from(new) - i64::from(dropped);
     let tokens = total.clamp(1, i64::from(u32::MAX)) as u32;
     let bound = i64::from(anchor.bound) + changed.1 + i64::from(new_bound);
-    let mut counted = Tally::from(&state.covered);
-    counted += since;
+    let mut counted = messages;
     counted += now;
     let is_exact = anchor.exact && same_preamble && since == Tally::default();
     // A bill may have left out what the next one holds: a tool prompt that comes with the first

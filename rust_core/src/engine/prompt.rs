@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{Conversation, Format, Message, Preamble, provider, typed};
+use crate::conversation::{
+    Conversation, Format, Message, Preamble, Role, mark_thinking, provider, typed,
+};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -55,12 +57,20 @@ impl Prompt {
 
     /// The estimate of everything that was sent.
     pub fn sent(&self) -> Tally {
-        let mut sum = Tally::default();
-        for (_, tally) in &self.messages {
-            sum += *tally;
-        }
-        sum
+        sum(&self.messages)
     }
+
+    /// The estimates of the model's messages that begin at that one, and of those after them.
+    pub fn sent_from(&self, first: usize) -> (Tally, Tally) {
+        let rest = self.messages.get(first..).unwrap_or_default();
+        let reply = rest.iter().take_while(|(_, tally)| tally.is_reply).count();
+        let (reply, rest) = rest.split_at(reply);
+        (sum(reply), sum(rest))
+    }
+}
+
+fn sum(messages: &[(Digest, Tally)]) -> Tally {
+    messages.iter().map(|(_, tally)| *tally).sum()
 }
 
 /// The prompt of `CountMessages`.
@@ -135,6 +145,7 @@ impl Engine {
             conversation.messages =
                 messages.flat_map(|message| typed::in_format(message, format)).collect();
         }
+        mark_thinking(&mut conversation.messages);
         let is_empty = conversation.messages.is_empty() && conversation.preamble.system.is_empty();
         if is_empty && base.is_none() {
             let message = "the conversation is empty: at least one message is needed";
@@ -183,7 +194,12 @@ impl Engine {
     ) -> Result<Vec<(Digest, Tally)>, Status> {
         let counted = messages.iter().map(|message| {
             let digest = digester.message(message);
-            let count = || context.profile.rules.message(message, context);
+            let count = || {
+                let mut tally = context.profile.rules.message(message, context)?;
+                tally.opens_turn = message.opens_turn();
+                tally.is_reply = message.role == Role::Assistant;
+                Ok(tally)
+            };
             Ok((digest, self.counted(digest, count)?))
         });
         counted.collect()

@@ -6,7 +6,7 @@ use super::prompt::{self, Prompt};
 use super::state::{Anchor, PrefixKey, Share, State, encode};
 use super::{Call, Engine, prompt_key};
 use crate::conversation::digest::Digest;
-use crate::conversation::{Format, Message, json, provider, typed};
+use crate::conversation::{Format, Message, json, mark_thinking, provider, typed};
 use crate::profile::ReplyCost;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -52,6 +52,8 @@ impl Record<'_> {
         let state = &self.estimate.state;
         let mut covered = Tally::from(&state.covered);
         covered += Tally::from(&state.since);
+        let estimate = i64::from(self.estimate.tokens);
+        covered.settle_thinking(i64::from(self.bill.input) - estimate);
         let margin = self.prompt.profile.margins.recorded;
         State {
             since: Tally::default().into(),
@@ -62,6 +64,7 @@ impl Record<'_> {
                 messages: state.messages,
                 preamble: state.preamble.clone(),
                 exact: true,
+                output: self.bill.output,
             }),
             ..state.clone()
         }
@@ -69,10 +72,8 @@ impl Record<'_> {
 
     /// The prompt and the reply, known by input and output.
     fn replied_state(&self, prompt: State) -> State {
-        let mut reply = Tally::default();
-        for (_, tally) in &self.reply {
-            reply += *tally;
-        }
+        let mut reply: Tally = self.reply.iter().map(|(_, tally)| *tally).sum();
+        reply.correct_thinking(self.bill.output);
         let (tokens, bound) = self.reply_cost(&reply);
         let messages = prompt.messages + self.reply.len() as u32;
         let mut covered = Tally::from(&prompt.covered);
@@ -82,6 +83,7 @@ impl Record<'_> {
             bound: anchor.bound.saturating_add(bound),
             messages,
             exact: false,
+            output: 0,
             ..anchor
         });
         State { messages, covered: covered.into(), anchor, ..prompt }
@@ -92,7 +94,9 @@ impl Record<'_> {
     fn reply_cost(&self, reply: &Tally) -> (u32, u32) {
         let output = self.bill.visible_output();
         let framed = output.saturating_add(reply.of(Kind::Overhead));
-        let billed = self.prompt.profile.reply == ReplyCost::Billed && output > 0;
+        // The output's thinking is not what the next prompt holds of it.
+        let thinks = reply.bound_of(Kind::Reasoning) > 0;
+        let billed = self.prompt.profile.reply == ReplyCost::Billed && output > 0 && !thinks;
         let tokens = if billed { framed } else { reply.tokens() };
         let known_output = if output > 0 { framed } else { 0 };
         (tokens, tokens.max(known_output).max(reply.upper_bound()))
@@ -197,7 +201,9 @@ impl Engine {
         let checkpoint = || call.checkpoint();
         let context =
             Context { profile: &prompt.profile, format: prompt.format, checkpoint: &checkpoint };
-        let messages = read_reply(reply, prompt.format).map_err(|error| error.inside("reply"))?;
+        let mut messages =
+            read_reply(reply, prompt.format).map_err(|error| error.inside("reply"))?;
+        mark_thinking(&mut messages);
         self.tallies(&messages, &prompt.digester, &context)
     }
 
@@ -208,8 +214,9 @@ impl Engine {
             return None;
         }
         let mut learned = self.learned(prompt);
-        let plain = counted(prompt, Correction::NONE).tokens;
-        learned.observe(f64::from(bill.input) / f64::from(plain.max(1)));
+        let counted = counted(prompt, Correction::NONE);
+        let plain = counted.tokens.saturating_sub(counted.counted.passed).max(1);
+        learned.observe(f64::from(bill.input) / f64::from(plain));
         Some(encode(&learned))
     }
 }

@@ -48,6 +48,9 @@ pub struct Anchor {
     /// The provider billed exactly this, with no reply added.
     #[prost(bool, tag = "5")]
     pub exact: bool,
+    /// The billed output, thinking included; 0 where the reply is part of `known`.
+    #[prost(uint32, tag = "6")]
+    pub output: u32,
 }
 
 /// A tally as it is stored.
@@ -59,6 +62,12 @@ pub struct Counts {
     bound: Vec<u32>,
     #[prost(uint32, tag = "3")]
     caveats: u32,
+    #[prost(bool, tag = "4")]
+    opens_turn: bool,
+    #[prost(uint32, tag = "5")]
+    passing: u32,
+    #[prost(uint32, tag = "6")]
+    passed: u32,
 }
 
 impl From<Tally> for Counts {
@@ -67,6 +76,9 @@ impl From<Tally> for Counts {
             tokens: Kind::ALL.map(|kind| tally.of(kind)).to_vec(),
             bound: Kind::ALL.map(|kind| tally.bound_of(kind)).to_vec(),
             caveats: tally.caveats.0,
+            opens_turn: tally.opens_turn,
+            passing: tally.passing,
+            passed: tally.passed,
         }
     }
 }
@@ -79,6 +91,9 @@ impl From<&Counts> for Tally {
             tally.add(kind, *tokens, *bound);
         }
         tally.caveats.0 = counts.caveats;
+        tally.opens_turn = counts.opens_turn;
+        tally.passing = counts.passing;
+        tally.passed = counts.passed;
         tally
     }
 }

@@ -32,6 +32,10 @@ pub struct Profile {
     pub media: MediaRules,
     /// How much wider the bound is than the estimate.
     pub margins: Margins,
+    /// A gateway's name for the model: it sends Chat Completions on as Responses.
+    pub is_gateway: bool,
+    /// What the host adds if there are tools.
+    pub tools_extra: u32,
     /// What a reply costs when it is sent back.
     pub reply: ReplyCost,
     /// What was measured on recorded requests, if anything was.

@@ -20,6 +20,9 @@ use crate::{vocabulary, wire};
 /// The table that is part of the binary.
 const EMBEDDED: &str = include_str!("profiles.toml");
 
+/// What gateways put before the names of `OpenAI`'s models.
+const GATEWAY: &str = "openai/";
+
 /// The profile of a model that no row matches.
 const DEFAULT: &str = "default";
 
@@ -95,6 +98,11 @@ struct ModelRow {
     media: String,
     #[serde(default)]
     window: u32,
+    /// Gateways know the model under `openai/` too, and send Chat Completions on as Responses.
+    #[serde(default)]
+    gateway: bool,
+    #[serde(default)]
+    tools_extra: u32,
 }
 
 impl Profiles {
@@ -111,12 +119,19 @@ impl Profiles {
         Self::build(&table)
     }
 
-    /// The profile of a model, and whether its name was recognised.
+    /// The profile of a model, and whether its name was recognised: of the row that reaches furthest
+    /// into the name, of equals the longest.
     #[must_use]
     pub fn resolve(&self, model: &str) -> (&Arc<Profile>, bool) {
-        let name = self.bare_name(model);
-        match self.rows.iter().find(|(prefix, _)| name.starts_with(prefix.as_str())) {
-            Some((_, profile)) => (profile, true),
+        let lower = model.to_ascii_lowercase();
+        let names = self.names(&lower);
+        let found = names.iter().filter_map(|name| {
+            let (prefix, profile) =
+                self.rows.iter().find(|(prefix, _)| name.starts_with(prefix.as_str()))?;
+            Some((lower.len() - name.len() + prefix.len(), prefix.len(), profile))
+        });
+        match found.max_by_key(|(end, length, _)| (*end, *length)) {
+            Some((.., profile)) => (profile, true),
             None => (&self.default, false),
         }
     }
@@ -132,17 +147,21 @@ impl Profiles {
         self.rows.iter().map(|(_, profile)| profile).chain([&self.default])
     }
 
-    /// The model's name without the prefixes of gateways, hosts and regions, in lower case:
-    /// `us.anthropic.claude-opus-4-5` and `openrouter/anthropic/claude-opus-4-5` are one model.
-    fn bare_name(&self, model: &str) -> String {
-        let lower = model.to_ascii_lowercase();
-        let mut name = lower.rsplit('/').next().unwrap_or_default();
+    /// The model's name as it came, and without the prefixes of gateways, hosts and regions, taken
+    /// off one by one: `us.anthropic.claude-opus-4-5` and `openrouter/anthropic/claude-opus-4-5`
+    /// are one model.
+    fn names<'a>(&self, lower: &'a str) -> Vec<&'a str> {
+        let after = |at: usize| &lower[at + 1..];
+        let mut names = vec![lower];
+        names.extend(lower.match_indices('/').map(|(at, _)| after(at)));
+        let mut name = names[names.len() - 1];
         while let Some(rest) =
             self.strip.iter().find_map(|prefix| name.strip_prefix(prefix.as_str()))
         {
             name = rest;
+            names.push(name);
         }
-        name.to_owned()
+        names
     }
 
     fn build(table: &Table) -> Result<Self, TableError> {
@@ -151,8 +170,12 @@ impl Profiles {
         let mut rows: Vec<(String, Arc<Profile>)> = Vec::with_capacity(table.models.len());
         // Later rows, those of the extension file, win over earlier ones.
         for row in table.models.iter().rev() {
-            if !rows.iter().any(|(prefix, _)| *prefix == row.prefix) {
-                rows.push((row.prefix.clone(), Arc::new(profile(table, &rules, row)?)));
+            let gateway = row.gateway.then(|| format!("{GATEWAY}{}", row.prefix));
+            for name in [row.prefix.clone()].into_iter().chain(gateway) {
+                if !rows.iter().any(|(prefix, _)| *prefix == name) {
+                    let profile = profile(table, &rules, row, name.clone())?;
+                    rows.push((name, Arc::new(profile)));
+                }
             }
         }
         let default = rows.iter().position(|(prefix, _)| prefix == DEFAULT);
@@ -184,6 +207,7 @@ fn profile(
     table: &Table,
     rules: &HashMap<&str, Arc<dyn Rules>>,
     row: &ModelRow,
+    name: String,
 ) -> Result<Profile, TableError> {
     let unknown = |what: &str, name: &str| {
         TableError(format!("model `{}` names the unknown {what} `{name}`", row.prefix))
@@ -193,7 +217,9 @@ fn profile(
     let vocabulary = vocabulary::by_name(&family.vocabulary)
         .ok_or_else(|| unknown("vocabulary", &family.vocabulary))?;
     Ok(Profile {
-        name: row.prefix.clone(),
+        is_gateway: name.starts_with(GATEWAY),
+        tools_extra: row.tools_extra,
+        name,
         family: row.family.clone(),
         window: row.window,
         format: Format::from_bulk_name(&family.format)

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
 use crate::conversation::{
-    Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode,
+    Format, Message, Part, Preamble, Reasoning, ResponseSchema, Role, Tool, ToolCall, ToolChoice,
+    ToolChoiceMode,
 };
 use crate::status::Status;
 
@@ -44,6 +45,23 @@ pub struct Claude {
     pub thinking: u32,
     /// Thinking between calls, which a header asks for that no body shows: only the bound has it.
     pub interleaved: u32,
+    /// Thinking of earlier turns stays in the prompt.
+    #[serde(default)]
+    pub keeps_thinking: bool,
+    /// What was seen above the text of a message's thinking.
+    #[serde(default = "thinking_slack")]
+    pub thinking_slack: u32,
+    /// A conversation that the model begins: a user's turn is put before it.
+    #[serde(default = "model_begins")]
+    pub model_begins: u32,
+}
+
+const fn thinking_slack() -> u32 {
+    14
+}
+
+const fn model_begins() -> u32 {
+    11
 }
 
 /// The hidden prompt that explains tools, by tool choice. `single` is for one call at a time.
@@ -87,7 +105,7 @@ impl Rules for Claude {
         for message in &preamble.system {
             tally.add(Kind::Overhead, 0, self.message_slack);
             for part in &message.parts {
-                Self::part(&mut tally, Role::System, part, context)?;
+                self.part(&mut tally, message, part, context)?;
             }
         }
         self.tools(&mut tally, preamble, context)?;
@@ -98,9 +116,14 @@ impl Rules for Claude {
             let most = if preamble.tools.is_empty() { 0 } else { self.interleaved };
             tally.add(Kind::Overhead, self.thinking, self.thinking + most);
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
+        // Adaptive thinking is mostly free.
+        if preamble.may_think {
+            tally.add(Kind::Overhead, 0, self.thinking);
         }
+        if preamble.model_begins {
+            tally.add(Kind::Overhead, self.model_begins, self.model_begins);
+        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -113,7 +136,7 @@ impl Rules for Claude {
                 context.add_frame(&mut tally, Kind::ToolCalls, call_frame);
                 call_frame = self.further_call;
             }
-            Self::part(&mut tally, message.role, part, context)?;
+            self.part(&mut tally, message, part, context)?;
         }
         Ok(tally)
     }
@@ -150,44 +173,77 @@ impl Claude {
         response: &ResponseSchema,
         context: &Context<'_>,
     ) -> Result<(), Status> {
-        tally.add(Kind::ResponseSchema, self.per_schema, self.per_schema_most);
+        if response.schema.is_null() {
+            tally.add(Kind::ResponseSchema, 0, self.per_schema_most);
+            return Ok(());
+        }
+        // Some gateways make a tool of the schema, which brings the hidden prompt of tools.
+        let is_own = matches!(context.format, Format::Anthropic | Format::BedrockConverse);
+        let tool = if is_own { 0 } else { self.hidden.named };
+        let most = self.per_schema_most.saturating_add(tool);
+        tally.add(Kind::ResponseSchema, self.per_schema, most);
         let schema = texts::indented_json(&response.schema);
         context.add_text(tally, Kind::ResponseSchema, &schema)
     }
 
     fn part(
+        &self,
         tally: &mut Tally,
-        role: Role,
+        message: &Message,
         part: &Part,
         context: &Context<'_>,
     ) -> Result<(), Status> {
+        let kind = text_of(message.role);
         match part {
-            Part::Text(text) => context.add_text(tally, text_of(role), text),
-            Part::Media(media) => {
-                context.add_media(tally, media);
-                Ok(())
-            }
             Part::ToolCall(ToolCall { name, arguments, .. }) => {
                 context.add_text(tally, Kind::ToolCalls, &texts::call(name, arguments))
             }
-            Part::ToolResult(result) => result
-                .parts
-                .iter()
-                .try_for_each(|part| Self::part(tally, Role::Tool, part, context)),
+            Part::ToolResult(result) => {
+                let content = Message { role: Role::Tool, ..Message::default() };
+                let frame = media_frame(&result.parts);
+                tally.add(Kind::Media, frame, frame);
+                result.parts.iter().try_for_each(|part| self.part(tally, &content, part, context))
+            }
             Part::Reasoning(reasoning) => {
-                context.add_opaque(tally, &reasoning.signature);
-                context.add_text(tally, Kind::Reasoning, &reasoning.text)
+                let keeps = self.keeps_thinking || message.keeps_thinking;
+                self.thinking(tally, reasoning, keeps, context)
             }
-            Part::Signature(signature) => {
-                context.add_opaque(tally, signature);
-                Ok(())
-            }
-            Part::Other(value) => {
-                if role != Role::Tool {
-                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                }
-                context.add_text(tally, text_of(role), &texts::json(value))
-            }
+            Part::Other(value) => context.add_unknown(tally, kind, &texts::json(value)),
+            part => context.add_part(tally, kind, part),
         }
     }
+
+    /// Thinking that is sent back: dropped with the turn, or as soon as it led to an answer. Its
+    /// signature was never billed beside its text; what is redacted has nothing but that.
+    fn thinking(
+        &self,
+        tally: &mut Tally,
+        reasoning: &Reasoning,
+        keeps: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let mut thinking = Tally::default();
+        context.add_text(&mut thinking, Kind::Reasoning, &reasoning.text)?;
+        if reasoning.text.is_empty() {
+            context.add_opaque(&mut thinking, &reasoning.signature);
+        }
+        let bound = thinking.upper_bound().saturating_add(self.thinking_slack);
+        match (keeps, self.keeps_thinking) {
+            (false, _) => tally.add(Kind::Reasoning, 0, bound),
+            (_, true) => tally.add(Kind::Reasoning, thinking.tokens(), bound),
+            (_, false) => tally.add_passing(Kind::Reasoning, thinking.tokens(), bound),
+        }
+        tally.caveats.insert(thinking.caveats);
+        Ok(())
+    }
+}
+
+/// What media in a result cost beside their size: each brings a few tokens, and makes blocks of the
+/// texts beside it.
+fn media_frame(parts: &[Part]) -> u32 {
+    const MEDIUM: usize = 5;
+    const TEXT: usize = 10;
+    let media = parts.iter().filter(|part| matches!(part, Part::Media(_))).count();
+    let texts = parts.iter().filter(|part| matches!(part, Part::Text(_))).count();
+    if media == 0 { 0 } else { (media * MEDIUM + texts * TEXT) as u32 }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
-use crate::conversation::{Message, Part, Preamble, Role, Tool};
+use crate::conversation::{Message, Part, Preamble, ResponseSchema, Role, Tool};
 use crate::status::Status;
 
 /// Constants of a family, in tokens unless said otherwise.
@@ -32,12 +32,28 @@ pub struct Generic {
     /// What some hosts or versions add if there are tools; only the bound has it.
     #[serde(default)]
     pub tools_slack: u32,
+    /// What some models' templates or hosts add where no system message leads; only the bound has
+    /// it.
+    #[serde(default)]
+    pub bare_slack: u32,
+    /// What some hosts keep of the thinking before a call; only the bound has it.
+    #[serde(default)]
+    pub call_slack: u32,
+    /// What some hosts add for JSON without a schema; only the bound has it.
+    #[serde(default = "json_slack")]
+    pub json_slack: u32,
+}
+
+const fn json_slack() -> u32 {
+    70
 }
 
 impl Rules for Generic {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
-        tally.add(Kind::Overhead, self.per_prompt, self.per_prompt + self.prompt_slack);
+        let bare = if preamble.system.is_empty() { self.bare_slack } else { 0 };
+        let most = self.per_prompt + self.prompt_slack + bare;
+        tally.add(Kind::Overhead, self.per_prompt, most);
         for message in &preamble.system {
             tally += self.message(message, context)?;
         }
@@ -51,14 +67,9 @@ impl Rules for Generic {
             context.add_text(&mut tally, Kind::Tools, &json)?;
         }
         if let Some(response) = &preamble.response_schema {
-            context.add_frame(&mut tally, Kind::ResponseSchema, self.per_schema);
-            for text in [&response.name, &response.description, &response.schema.to_string()] {
-                context.add_text(&mut tally, Kind::ResponseSchema, text)?;
-            }
+            self.response_schema(&mut tally, response, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -77,6 +88,24 @@ impl Rules for Generic {
 }
 
 impl Generic {
+    /// JSON without a schema is free; some hosts say in the prompt what it asks for.
+    fn response_schema(
+        &self,
+        tally: &mut Tally,
+        response: &ResponseSchema,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        if response.schema.is_null() {
+            tally.add(Kind::ResponseSchema, 0, self.json_slack);
+            return Ok(());
+        }
+        context.add_frame(tally, Kind::ResponseSchema, self.per_schema);
+        for text in [&response.name, &response.description, &response.schema.to_string()] {
+            context.add_text(tally, Kind::ResponseSchema, text)?;
+        }
+        Ok(())
+    }
+
     fn part(
         &self,
         tally: &mut Tally,
@@ -85,38 +114,18 @@ impl Generic {
         context: &Context<'_>,
     ) -> Result<(), Status> {
         match part {
-            Part::Text(text) => context.add_text(tally, text_of(role), text),
-            Part::Media(media) => {
-                context.add_media(tally, media);
-                Ok(())
-            }
             Part::ToolCall(call) => {
                 context.add_frame(tally, Kind::ToolCalls, self.per_call);
+                tally.add(Kind::ToolCalls, 0, self.call_slack);
                 context.add_text(tally, Kind::ToolCalls, &call.name)?;
                 context.add_text(tally, Kind::ToolCalls, &call.arguments)
             }
             Part::ToolResult(result) => {
                 context.add_frame(tally, Kind::ToolResults, self.per_result);
                 context.add_text(tally, Kind::ToolResults, &result.name)?;
-                for part in &result.parts {
-                    self.part(tally, Role::Tool, part, context)?;
-                }
-                Ok(())
+                result.parts.iter().try_for_each(|part| self.part(tally, Role::Tool, part, context))
             }
-            Part::Reasoning(reasoning) => {
-                context.add_opaque(tally, &reasoning.signature);
-                context.add_text(tally, Kind::Reasoning, &reasoning.text)
-            }
-            Part::Signature(signature) => {
-                context.add_opaque(tally, signature);
-                Ok(())
-            }
-            Part::Other(value) => {
-                if role != Role::Tool {
-                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                }
-                context.add_text(tally, text_of(role), &value.to_string())
-            }
+            part => context.add_part(tally, text_of(role), part),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::openai::texts;
 use super::openai::typescript::Style;
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
 use crate::conversation::{
-    Function, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall,
+    Function, Message, Part, Preamble, Reasoning, ResponseSchema, Role, Tool, ToolCall,
 };
 use crate::status::Status;
 
@@ -30,6 +30,8 @@ pub struct Harmony {
     developer: u32,
     /// Added to every text of the model in the history.
     assistant: u32,
+    /// Added to thinking, beside its text and `message`.
+    thinking: u32,
     /// Added if there are tools.
     tools: u32,
     tools_slack: u32,
@@ -54,9 +56,7 @@ impl Rules for Harmony {
         if let Some(response) = &preamble.response_schema {
             self.schema(&mut tally, response, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -71,7 +71,7 @@ impl Rules for Harmony {
         tally.add(Kind::Overhead, frame, frame + self.message_slack);
         let mut seam = Seam::default();
         for part in &message.parts {
-            self.part(&mut tally, &mut seam, message.role, part, context)?;
+            self.part(&mut tally, &mut seam, message, part, context)?;
         }
         Ok(tally)
     }
@@ -122,35 +122,48 @@ impl Harmony {
         &self,
         tally: &mut Tally,
         seam: &mut Seam,
-        role: Role,
+        message: &Message,
         part: &Part,
         context: &Context<'_>,
     ) -> Result<(), Status> {
+        let kind = text_of(message.role);
         match part {
             Part::Text(text) => {
-                let kind = text_of(role);
                 let tokens = seam.add(text, context)?;
                 tally.add(kind, tokens, context.profile.margins.widen(kind, tokens));
+                Ok(())
             }
-            Part::Media(media) => context.add_media(tally, media),
-            Part::ToolCall(call) => self.call(tally, call, context)?,
+            Part::ToolCall(call) => self.call(tally, call, context),
             Part::ToolResult(result) => {
                 tally.add(Kind::ToolResults, self.result, self.result + self.result_slack);
+                let content = Message { role: Role::Tool, ..Message::default() };
                 let mut seam = Seam::default();
-                for part in &result.parts {
-                    self.part(tally, &mut seam, Role::Tool, part, context)?;
-                }
+                result
+                    .parts
+                    .iter()
+                    .try_for_each(|part| self.part(tally, &mut seam, &content, part, context))
             }
-            Part::Reasoning(reasoning) => {
-                tally.add(Kind::Overhead, self.message, self.message + self.message_slack);
-                context.add_opaque(tally, &reasoning.signature);
-                context.add_text(tally, Kind::Reasoning, &reasoning.text)?;
+            Part::Reasoning(Reasoning { text, .. }) => {
+                self.thinking(tally, text, message.keeps_thinking, context)
             }
-            Part::Signature(signature) => context.add_opaque(tally, signature),
-            Part::Other(value) => {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, text_of(role), &value.to_string())?;
-            }
+            part => context.add_part(tally, kind, part),
+        }
+    }
+
+    /// The format drops the analysis that led to an answer, and that of earlier turns.
+    fn thinking(
+        &self,
+        tally: &mut Tally,
+        text: &str,
+        keeps: bool,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let tokens = (self.message + self.thinking).saturating_add(context.count(text)?);
+        let bound = context.profile.margins.widen(Kind::Reasoning, tokens) + self.message_slack;
+        if keeps {
+            tally.add_passing(Kind::Reasoning, tokens, bound);
+        } else {
+            tally.add(Kind::Reasoning, 0, bound);
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ pub mod tally;
 
 pub use tally::{Caveats, Kind, Tally};
 
-use crate::conversation::{Format, Media, Message, Preamble, Role};
+use crate::conversation::{Format, Media, Message, Part, Preamble, Role};
 use crate::profile::Profile;
 use crate::status::Status;
 use crate::vocabulary::Checkpoint;
@@ -64,9 +64,47 @@ impl Context<'_> {
     /// Adds hidden thinking by its length: providers bill up to 0.3 tokens a character of it.
     pub fn add_opaque(&self, tally: &mut Tally, signature: &str) {
         if !signature.is_empty() {
-            tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
+            tally.caveats.insert(Caveats::OPAQUE_REASONING);
             tally.add(Kind::Reasoning, 0, (signature.len() as f64 * 0.3).ceil() as u32);
         }
+    }
+
+    /// Adds the fields of a body that were not understood, as their JSON text.
+    pub fn add_unknown_fields(&self, tally: &mut Tally, preamble: &Preamble) -> Result<(), Status> {
+        preamble
+            .other
+            .iter()
+            .try_for_each(|(_, value)| self.add_text(tally, Kind::Overhead, &value.to_string()))
+    }
+
+    /// Adds a part in the way that most families count it. Calls and results are left out: each
+    /// family writes them in its own way.
+    pub fn add_part(&self, tally: &mut Tally, kind: Kind, part: &Part) -> Result<(), Status> {
+        match part {
+            Part::Text(text) => self.add_text(tally, kind, text),
+            Part::Media(media) => {
+                self.add_media(tally, media);
+                Ok(())
+            }
+            Part::Reasoning(reasoning) => {
+                self.add_opaque(tally, &reasoning.signature);
+                self.add_text(tally, Kind::Reasoning, &reasoning.text)
+            }
+            Part::Signature(signature) => {
+                self.add_opaque(tally, signature);
+                Ok(())
+            }
+            Part::Other(value) => self.add_unknown(tally, kind, &value.to_string()),
+            Part::ToolCall(_) | Part::ToolResult(_) => Ok(()),
+        }
+    }
+
+    /// Adds the JSON text of what was not understood. A tool's result may well be JSON.
+    pub fn add_unknown(&self, tally: &mut Tally, kind: Kind, json: &str) -> Result<(), Status> {
+        if kind != Kind::ToolResults {
+            tally.caveats.insert(Caveats::COUNTED_AS_JSON);
+        }
+        self.add_text(tally, kind, json)
     }
 }
 

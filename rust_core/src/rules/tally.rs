@@ -1,5 +1,6 @@
 //! Token counts by kind, each with its upper bound.
 
+use std::iter::Sum;
 use std::ops::AddAssign;
 
 use crate::wire;
@@ -100,6 +101,12 @@ impl Caveats {
         ),
     ];
 
+    /// Whether the flags of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// Sets the flags of `other` too.
     pub const fn insert(&mut self, other: Self) {
         self.0 |= other.0;
@@ -124,6 +131,14 @@ pub struct Tally {
     bound: [u32; Kind::ALL.len()],
     /// What could not be known.
     pub caveats: Caveats,
+    /// The user speaks in it.
+    pub opens_turn: bool,
+    /// It is a message of the model's.
+    pub is_reply: bool,
+    /// Tokens among these that are billed only until the user speaks again: thinking.
+    pub passing: u32,
+    /// Tokens among these that were passing when the user spoke again.
+    pub passed: u32,
 }
 
 impl Tally {
@@ -132,6 +147,46 @@ impl Tally {
         let at = kind as usize;
         self.tokens[at] = self.tokens[at].saturating_add(tokens);
         self.bound[at] = self.bound[at].saturating_add(bound.max(tokens));
+    }
+
+    /// Adds `tokens` of a kind that are billed only until the user speaks again.
+    pub fn add_passing(&mut self, kind: Kind, tokens: u32, bound: u32) {
+        self.add(kind, tokens, bound);
+        self.passing = self.passing.saturating_add(tokens);
+    }
+
+    /// Corrects hidden thinking in a reply that was billed `output` tokens: what the visible part
+    /// doesn't explain of them, if that is near the estimate. Otherwise another reply was billed.
+    pub fn correct_thinking(&mut self, output: u32) {
+        const NEAR: f64 = 1.5;
+        const SLACK: f64 = 20.0;
+        let seen = self.tokens().saturating_sub(self.passing + self.of(Kind::Overhead));
+        let (estimate, hidden) = (f64::from(self.passing), f64::from(output) - f64::from(seen));
+        let is_near = hidden <= (estimate * NEAR).max(estimate + SLACK)
+            && hidden >= (estimate / NEAR).min(estimate - SLACK).max(1.0);
+        if is_near && self.has_hidden_thinking() {
+            self.set_passing(hidden as u32);
+        }
+    }
+
+    /// Corrects hidden thinking in messages that were billed so many tokens more than estimated:
+    /// it is what was uncertain.
+    pub fn settle_thinking(&mut self, difference: i64) {
+        if self.has_hidden_thinking() {
+            let passing = i64::from(self.passing);
+            self.set_passing((passing + difference).clamp(0, 2 * passing) as u32);
+        }
+    }
+
+    const fn has_hidden_thinking(&self) -> bool {
+        self.passing > 0 && self.caveats.contains(Caveats::OPAQUE_REASONING)
+    }
+
+    fn set_passing(&mut self, tokens: u32) {
+        let at = Kind::Reasoning as usize;
+        self.tokens[at] = self.tokens[at].saturating_sub(self.passing).saturating_add(tokens);
+        self.bound[at] = self.bound[at].max(self.tokens[at]);
+        self.passing = tokens;
     }
 
     /// Adds `tokens` of a kind; the bound is `margin` (such as 0.05) above them, rounded up.
@@ -179,8 +234,25 @@ impl Tally {
     }
 }
 
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), |mut sum, tally| {
+            sum += tally;
+            sum
+        })
+    }
+}
+
+/// Adds what comes next in the prompt.
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
+        if other.opens_turn {
+            self.passed = self.passed.saturating_add(self.passing);
+            self.passing = 0;
+            self.opens_turn = true;
+        }
+        self.passed = self.passed.saturating_add(other.passed);
+        self.passing = self.passing.saturating_add(other.passing);
         for kind in Kind::ALL {
             self.add(kind, other.tokens[kind as usize], other.bound[kind as usize]);
         }

@@ -27,10 +27,7 @@ pub fn content(value: Value, unknown: &mut Unknown) -> Result<Message, Status> {
     };
     let mut parts = list(content.take("parts"), unknown)?;
     parts.extend(others(unknown.rest(content, &[])));
-    let is_results =
-        !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::ToolResult(_)));
-    let role = if role == Role::User && is_results { Role::Tool } else { role };
-    Ok(Message { role, parts, ..Message::default() })
+    Ok(Message { role: role.of_parts(&parts), parts, ..Message::default() })
 }
 
 /// The list in `parts`. SDKs also take one part or a text.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Rendering;
+use super::rendering::Rendering;
 use super::schema::{BRANCHES, Node, Walk};
 use crate::conversation::Function;
 

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::Rendering;
+use super::rendering::Rendering;
 use super::schema::{BRANCHES, Node, Walk, sorted, type_name};
 use crate::conversation::Function;
 

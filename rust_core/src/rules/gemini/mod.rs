@@ -7,7 +7,9 @@
 mod leaves;
 mod markup;
 mod python;
+mod rendering;
 mod schema;
+mod signature;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,6 +20,8 @@ use crate::conversation::{
 };
 use crate::status::Status;
 use leaves::Scope;
+use rendering::Rendering;
+use signature::Signature;
 
 /// The rules of one generation.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,6 +52,9 @@ struct Dialect {
     per_schema: u32,
     /// A response schema's leaves are billed, unless it is a JSON schema.
     schema_leaves: bool,
+    /// What some histories with calls were billed for each; only the bound has it.
+    #[serde(default)]
+    call_slack: u32,
     /// What a thought signature on a call costs.
     call_signature: Signature,
     /// What a thought signature on other parts costs.
@@ -68,63 +75,6 @@ enum Style {
     CapitalLeaves,
     /// Leaves and keywords.
     Keywords,
-}
-
-/// The tokens of a signature by its length, in tokens a base64 character.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Signature {
-    /// So many characters, its header, cost nothing.
-    free: u32,
-    /// The best estimate, of the characters after those.
-    rate: f64,
-    /// The most that was seen, of all characters.
-    most: f64,
-}
-
-/// Texts that are tokenised one by one, and the control tokens between them.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Rendering {
-    texts: Vec<String>,
-    extra: u32,
-}
-
-impl Rendering {
-    /// Goes on with a text.
-    fn push(&mut self, text: &str) {
-        match self.texts.last_mut() {
-            Some(last) => last.push_str(text),
-            None => self.texts.push(text.into()),
-        }
-    }
-
-    /// A control token, after which a new text begins.
-    fn mark(&mut self) {
-        self.extra += 1;
-        self.texts.push(String::new());
-    }
-
-    /// A text between control tokens.
-    fn string(&mut self, text: &str) {
-        self.mark();
-        self.push(text);
-        self.mark();
-    }
-
-    fn add_to(&self, tally: &mut Tally, kind: Kind, context: &Context<'_>) -> Result<(), Status> {
-        let mut tokens = self.extra;
-        for text in &self.texts {
-            tokens = tokens.saturating_add(context.count(text)?);
-        }
-        context.add_frame(tally, kind, tokens);
-        Ok(())
-    }
-}
-
-impl From<String> for Rendering {
-    fn from(text: String) -> Self {
-        Self { texts: vec![text], extra: 0 }
-    }
 }
 
 impl Rules for Gemini {
@@ -181,11 +131,9 @@ impl Dialect {
             }
         }
         if let Some(response) = &preamble.response_schema {
-            self.schema(response).add_to(&mut tally, Kind::ResponseSchema, context)?;
+            self.schema(response, context).add_to(&mut tally, Kind::ResponseSchema, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
@@ -208,7 +156,10 @@ impl Dialect {
         let mut before = None;
         for part in &message.parts {
             match part {
-                Part::Signature(signature) => self.signature(tally, signature, before),
+                Part::Signature(signature) => {
+                    let rule = self.signature_rule(before);
+                    rule.add(tally, signature, message.keeps_thinking);
+                }
                 part => self.part(tally, message.role, part, context)?,
             }
             before = Some(part);
@@ -224,26 +175,18 @@ impl Dialect {
         context: &Context<'_>,
     ) -> Result<(), Status> {
         match part {
-            Part::Text(text) => context.add_text(tally, text_of(role), text),
             // The signature of a thought is free, its text is not.
             Part::Reasoning(reasoning) => context.add_text(tally, Kind::Reasoning, &reasoning.text),
-            Part::Media(media) => {
-                context.add_media(tally, media);
-                Ok(())
-            }
             Part::ToolCall(call) => {
                 // Gateways pass the id on, which is billed then.
                 if !is_own(context.format) {
                     tally.add(Kind::ToolCalls, 0, context.count(&call.id)?);
                 }
+                tally.add(Kind::ToolCalls, 0, self.call_slack);
                 self.call(call).add_to(tally, Kind::ToolCalls, context)
             }
             Part::ToolResult(result) => self.result(tally, result, context),
-            Part::Signature(_) => Ok(()),
-            Part::Other(value) => {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, text_of(role), &value.to_string())
-            }
+            part => context.add_part(tally, text_of(role), part),
         }
     }
 
@@ -272,15 +215,11 @@ impl Dialect {
         self.exchange("response", name, &response).add_to(tally, Kind::ToolResults, context)
     }
 
-    fn signature(&self, tally: &mut Tally, signature: &str, before: Option<&Part>) {
-        let rule = match before {
-            Some(Part::ToolCall(_)) => self.call_signature,
-            _ => self.text_signature,
-        };
-        let length = signature.len() as f64;
-        let billed = (length - f64::from(rule.free)).max(0.0) * rule.rate;
-        tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
-        tally.add(Kind::Reasoning, billed.round() as u32, (length * rule.most).ceil() as u32);
+    const fn signature_rule(&self, before: Option<&Part>) -> &Signature {
+        match before {
+            Some(Part::ToolCall(_)) => &self.call_signature,
+            _ => &self.text_signature,
+        }
     }
 
     fn declaration(&self, function: &Function) -> Rendering {
@@ -308,8 +247,10 @@ impl Dialect {
         }
     }
 
-    fn schema(&self, response: &ResponseSchema) -> Rendering {
-        let mut rendering = if self.schema_leaves && !response.json_schema {
+    /// Gateways give the schema as JSON Schema.
+    fn schema(&self, response: &ResponseSchema, context: &Context<'_>) -> Rendering {
+        let is_openapi = is_own(context.format) && !response.json_schema;
+        let mut rendering = if self.schema_leaves && is_openapi {
             leaves::of_schema(&response.schema, self.scope())
         } else {
             Rendering::default()

@@ -2,7 +2,7 @@
 
 use super::seam::Seam;
 use crate::conversation::{Part, ToolResult};
-use crate::rules::{Caveats, Context, Kind, Tally};
+use crate::rules::{Context, Kind, Tally};
 use crate::status::Status;
 
 /// Texts, media and what was not understood; texts that follow one another are one text.
@@ -20,20 +20,8 @@ pub fn content(
                 tally.add(kind, tokens, context.profile.margins.widen(kind, tokens));
                 continue;
             }
-            Part::Media(media) => context.add_media(tally, media),
-            Part::ToolCall(_) => {}
-            Part::ToolResult(ToolResult { parts, .. }) => {
-                results(tally, parts, context)?;
-            }
-            Part::Reasoning(reasoning) => {
-                context.add_opaque(tally, &reasoning.signature);
-                context.add_text(tally, Kind::Reasoning, &reasoning.text)?;
-            }
-            Part::Signature(signature) => context.add_opaque(tally, signature),
-            Part::Other(value) => {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, kind, &value.to_string())?;
-            }
+            Part::ToolResult(ToolResult { parts, .. }) => results(tally, parts, context)?,
+            part => context.add_part(tally, kind, part)?,
         }
         seam = Seam::default();
     }
@@ -50,10 +38,7 @@ fn results(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Result<(
                 let bound = context.profile.margins.widen(Kind::ToolResults, tokens);
                 tally.add(Kind::ToolResults, tokens, bound);
             }
-            Part::Media(media) => context.add_media(tally, media),
-            Part::Other(value) => {
-                context.add_text(tally, Kind::ToolResults, &value.to_string())?;
-            }
+            Part::Media(_) | Part::Other(_) => context.add_part(tally, Kind::ToolResults, part)?,
             _ => {}
         }
     }

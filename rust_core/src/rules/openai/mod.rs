@@ -30,8 +30,8 @@ pub struct OpenAi {
     responses: Interface,
 }
 
-/// What encrypted thinking costs within a loop of tool calls; that of earlier turns is dropped by
-/// the provider, but a message doesn't tell which it is. Summaries aren't billed.
+/// What encrypted thinking costs within a loop of tool calls; it is dropped by the provider when it
+/// led to an answer or when the user speaks again. Summaries aren't billed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Encrypted {
@@ -57,6 +57,9 @@ struct Interface {
     /// Added to every text of the model in the history.
     #[serde(default)]
     assistant: u32,
+    /// What such a text is billed beside a response format: its name is paid again.
+    #[serde(default)]
+    assistant_slack: u32,
     /// An item of the model with an empty list of parts costs nothing.
     #[serde(default)]
     skips_empty: bool,
@@ -110,11 +113,44 @@ enum Join {
 
 impl Rules for OpenAi {
     fn preamble(&self, preamble: &Preamble, context: &Context<'_>) -> Result<Tally, Status> {
-        let interface = self.interface(context);
+        self.covered(context, |interface| self.preamble_of(interface, preamble, context))
+    }
+
+    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
+        self.covered(context, |interface| self.message_of(interface, message, context))
+    }
+}
+
+impl OpenAi {
+    /// Counts by the interface that the prompt goes through. Gateways send Chat Completions on as
+    /// Responses, but not all do: the bound covers both.
+    fn covered(
+        &self,
+        context: &Context<'_>,
+        count: impl Fn(&Interface) -> Result<Tally, Status>,
+    ) -> Result<Tally, Status> {
+        if context.format == Format::OpenaiResponses {
+            return count(&self.responses);
+        }
+        let chat = count(&self.chat)?;
+        if !context.profile.is_gateway {
+            return Ok(chat);
+        }
+        let mut tally = count(&self.responses)?;
+        tally.cover(&chat);
+        Ok(tally)
+    }
+
+    fn preamble_of(
+        &self,
+        interface: &Interface,
+        preamble: &Preamble,
+        context: &Context<'_>,
+    ) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         tally.add(Kind::Overhead, interface.prompt, interface.prompt + interface.prompt_slack);
         for message in &preamble.system {
-            tally += self.message(message, context)?;
+            tally += self.message_of(interface, message, context)?;
         }
         let system = preamble.system.first().map(last_text);
         interface.tools(&mut tally, preamble, system, self.style, context)?;
@@ -123,14 +159,16 @@ impl Rules for OpenAi {
             let beside_tools = !preamble.tools.is_empty();
             interface.schema(&mut tally, response, system, beside_tools, context)?;
         }
-        for (_, value) in &preamble.other {
-            context.add_text(&mut tally, Kind::Overhead, &value.to_string())?;
-        }
+        context.add_unknown_fields(&mut tally, preamble)?;
         Ok(tally)
     }
 
-    fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
-        let interface = self.interface(context);
+    fn message_of(
+        &self,
+        interface: &Interface,
+        message: &Message,
+        context: &Context<'_>,
+    ) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         if interface.skips_empty && message.role == Role::Assistant && message.parts.is_empty() {
             tally.add(Kind::Overhead, 0, interface.message);
@@ -147,9 +185,7 @@ impl Rules for OpenAi {
         interface.parts(&mut tally, message, context)?;
         Ok(tally)
     }
-}
 
-impl OpenAi {
     fn reasoning(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
         for part in &message.parts {
@@ -157,22 +193,19 @@ impl OpenAi {
                 tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
                 let summary = context.count(&reasoning.text)?;
                 tally.add(Kind::Reasoning, 0, summary);
-                self.encrypted.add(&mut tally, reasoning.signature.len());
+                self.encrypted.add(&mut tally, reasoning.signature.len(), message.keeps_thinking);
             }
         }
         Ok(tally)
     }
-
-    fn interface(&self, context: &Context<'_>) -> &Interface {
-        if context.format == Format::OpenaiResponses { &self.responses } else { &self.chat }
-    }
 }
 
 impl Encrypted {
-    fn add(&self, tally: &mut Tally, length: usize) {
+    fn add(&self, tally: &mut Tally, length: usize, keeps: bool) {
         let beyond = length.saturating_sub(self.envelope as usize) as f64;
         let most = (length as f64 * self.most_per_character).ceil() as u32;
-        tally.add(Kind::Reasoning, (beyond * self.per_character) as u32, most);
+        let tokens = if keeps { (beyond * self.per_character) as u32 } else { 0 };
+        tally.add_passing(Kind::Reasoning, tokens, most);
     }
 }
 
@@ -185,7 +218,8 @@ impl Interface {
     ) -> Result<(), Status> {
         let said = message.parts.iter().any(|part| matches!(part, Part::Text(_)));
         if said && message.role == Role::Assistant {
-            context.add_frame(tally, Kind::Assistant, self.assistant);
+            let most = self.assistant + self.assistant_slack;
+            tally.add(Kind::Assistant, self.assistant, most);
         }
         content(tally, text_of(message.role), &message.parts, context)?;
         self.calls(tally, &message.parts, context)

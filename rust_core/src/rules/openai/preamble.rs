@@ -36,6 +36,7 @@ impl Interface {
             _ => (context.count(&text)?, self.tools),
         };
         tokens = tokens.saturating_add_signed(constant).saturating_add(beyond);
+        tokens = tokens.saturating_add(context.profile.tools_extra);
         if !first.description.is_empty() {
             tokens = tokens.saturating_add(self.tools_described);
         }

@@ -1,0 +1,95 @@
+//! Generated prompts in every provider's form: never an error, estimates below their bounds, a
+//! longer prompt never counts less, and the typed form counts like the provider's body.
+//!
+//! 300 prompts for each interface; `make test-generated` makes 10,000. The environment variable
+//! `PROPTEST_CASES` sets another number.
+
+#![allow(missing_docs)]
+
+mod body;
+mod spec;
+mod typed;
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use prost::Message as _;
+use tokencount_core::conversation::Format;
+use tokencount_core::engine::{Call, Engine};
+use tokencount_core::profile::Profiles;
+use tokencount_core::store::{MemoryStore, StoreOptions};
+use tokencount_core::wire::{self, count_messages_request::Prompt};
+
+use spec::{Addition, Spec};
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let store = MemoryStore::new(StoreOptions::new(1 << 20, Duration::from_secs(60)));
+    let profiles = Profiles::load(None).expect("the embedded table is right");
+    Engine::new([7; 32], profiles, Arc::new(store), 1 << 20)
+});
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: cases.unwrap_or(300), ..ProptestConfig::default() }
+}
+
+fn count(prompt: Prompt) -> wire::Count {
+    let request = wire::CountMessagesRequest { prompt: Some(prompt), per_message: true };
+    let answer = ENGINE.count_messages(&request.encode_to_vec(), &Call::default());
+    let answer = answer.unwrap_or_else(|status| panic!("{status}"));
+    let answer = wire::CountMessagesResponse::decode(answer.as_slice()).expect("an answer decodes");
+    answer.count.expect("an answer has a count")
+}
+
+fn of_body(format: Format, spec: &Spec) -> wire::Count {
+    let body = body::of(format, spec).to_string().into_bytes();
+    let model = spec.model.clone();
+    count(Prompt::ProviderRequest(wire::ProviderRequest {
+        format: format as i32,
+        model,
+        body: body.into(),
+    }))
+}
+
+fn check(format: Format, spec: &Spec, addition: &Addition) -> Result<(), TestCaseError> {
+    let sent = of_body(format, spec);
+    prop_assert!(sent.tokens > 0 && sent.tokens <= sent.upper_bound, "{sent:?}");
+    let typed = count(Prompt::Typed(typed::of(format, spec)));
+    prop_assert_eq!((typed.tokens, typed.upper_bound), (sent.tokens, sent.upper_bound), "typed");
+    let longer = spec.with(addition);
+    let more = of_body(format, &longer);
+    prop_assert!(more.tokens >= sent.tokens, "{} < {}", more.tokens, sent.tokens);
+    prop_assert!(
+        more.upper_bound >= sent.upper_bound,
+        "{} < {}",
+        more.upper_bound,
+        sent.upper_bound
+    );
+    Ok(())
+}
+
+macro_rules! interfaces {
+    ($($name:ident: $format:ident, $models:expr;)*) => { proptest! {
+        #![proptest_config(config())]
+        $(
+            #[test]
+            fn $name(spec in spec::specs($models), addition in spec::additions()) {
+                check(Format::$format, &spec, &addition)?;
+            }
+        )*
+    } };
+}
+
+interfaces! {
+    openai_chat: OpenaiChat, &[
+        "gpt-3.5-turbo", "gpt-4", "gpt-4-turbo", "gpt-4o", "gpt-5", "gpt-5.2", "o3", "o1-mini",
+        "gpt-oss-120b", "mistral-large", "deepseek-chat", "grok-4", "anthropic/claude-sonnet-4.5",
+        "google/gemini-2.5-pro", "never-heard-of-it",
+    ];
+    openai_responses: OpenaiResponses, &["gpt-4.1", "gpt-5", "gpt-5.2", "o4-mini", "gpt-oss-20b"];
+    anthropic: Anthropic, &["claude-3-haiku", "claude-sonnet-4", "claude-opus-4-6", "claude-opus-4-8"];
+    gemini: Gemini, &["gemini-1.5-pro", "gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-pro", "gemini-pro-latest"];
+    gemini_vertex: GeminiVertex, &["gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-flash"];
+    bedrock_converse: BedrockConverse, &["anthropic.claude-sonnet-4-5", "amazon.nova-pro", "openai.gpt-oss-20b"];
+}
