@@ -4,6 +4,7 @@
 
 mod answer;
 mod call;
+mod form;
 mod ladder;
 mod learning;
 mod observe;
@@ -106,7 +107,7 @@ impl Engine {
         request: wire::CountMessagesRequest,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {
-        self.count_prompt(prompt::of_count(request.prompt), request.per_message, call)
+        self.count_prompt(form::of_count(request.prompt), request.per_message, call)
     }
 
     /// Answers one request of a stream. What is wrong with the request is part of the answer; what
@@ -136,7 +137,7 @@ impl Engine {
         request: wire::EstimateConversationRequest,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {
-        let prompt = self.prompt(prompt::of_estimate(request.prompt), &request.base, call)?;
+        let prompt = self.prompt(form::of_estimate(request.prompt), &request.base, call)?;
         let chain = prompt.chain();
         let estimate = self.estimate(&prompt, &chain);
         let key = self.remember(&prompt, &chain, &estimate);
@@ -149,7 +150,7 @@ impl Engine {
     /// Counts a complete prompt without looking at what is remembered of it.
     pub(crate) fn count_prompt(
         &self,
-        form: prompt::Form,
+        form: form::Form,
         per_message: bool,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {

@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
+use super::form::Form;
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{
-    Conversation, Format, Message, Preamble, Role, mark_thinking, provider, typed,
-};
+use crate::conversation::{Conversation, Format, Message, Preamble, Role, mark_thinking, typed};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
 use crate::wire::{self, ErrorReason};
-
-/// A prompt in either form. `None`: absent.
-pub type Form = Option<(&'static str, Result<Conversation, Status>)>;
 
 /// A prompt that was counted message by message.
 pub struct Prompt {
@@ -71,50 +67,6 @@ impl Prompt {
 
 fn sum(messages: &[(Digest, Tally)]) -> Tally {
     messages.iter().map(|(_, tally)| *tally).sum()
-}
-
-/// The prompt of `CountMessages`.
-pub fn of_count(prompt: Option<wire::count_messages_request::Prompt>) -> Form {
-    use wire::count_messages_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
-}
-
-/// The prompt of `EstimateConversation`.
-pub fn of_estimate(prompt: Option<wire::estimate_conversation_request::Prompt>) -> Form {
-    use wire::estimate_conversation_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
-}
-
-/// The prompt of `RecordActual`.
-pub fn of_record(prompt: Option<wire::record_actual_request::Prompt>) -> Form {
-    use wire::record_actual_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
-}
-
-fn from_typed(prompt: wire::Prompt) -> (&'static str, Result<Conversation, Status>) {
-    ("typed", typed::request(prompt))
-}
-
-fn from_provider(request: wire::ProviderRequest) -> (&'static str, Result<Conversation, Status>) {
-    let read = || {
-        let format = Format::try_from(request.format)
-            .map_err(|_| Status::invalid("format", "is not a known format"))?;
-        let mut conversation = provider::request(format, &request.body)?;
-        if !request.model.is_empty() {
-            conversation.model = request.model;
-        }
-        Ok(conversation)
-    };
-    ("provider_request", read())
 }
 
 impl Engine {

@@ -1,8 +1,9 @@
 //! `RecordActual`: what a bill teaches about a prefix, its messages and its profile.
 
+use super::form;
 use super::ladder::{Estimate, counted};
 use super::learning::Correction;
-use super::prompt::{self, Prompt};
+use super::prompt::Prompt;
 use super::state::{Anchor, PrefixKey, Share, State, encode};
 use super::{Call, Engine, prompt_key};
 use crate::conversation::digest::Digest;
@@ -125,7 +126,7 @@ impl Engine {
     ) -> Result<wire::RecordActualResponse, Status> {
         let succeeded = succeeded(request.status)?;
         let bill = bill(request.bill, succeeded)?;
-        let prompt = self.prompt(prompt::of_record(request.prompt), &request.base, call)?;
+        let prompt = self.prompt(form::of_record(request.prompt), &request.base, call)?;
         let reply = self.reply(request.reply, &prompt, call)?;
         let chain = prompt.chain();
         let estimate = self.estimate(&prompt, &chain);
