@@ -176,6 +176,7 @@ class Server:
         keepalive: float,
         receive_timeout: float,
         grace_period: float,
+        drain_delay: float,
         tls: tuple[bytes, bytes, bytes | None, bool] | None = None,
     ) -> None:
         """Times are in seconds. `tls` is certificate, key, clients' CA, and whether clients need one.
@@ -189,8 +190,8 @@ class Server:
     def set_tls(self, tls: tuple[bytes, bytes, bytes | None, bool]) -> None:
         """Uses these for connections from now on. Raises `ValueError` if they are wrong."""
 
-    def drain(self, grace_period: float) -> int:
-        """Ends as calls end, at the latest after `grace_period`. Returns how many were cut off."""
+    def drain(self) -> int:
+        """Ends as calls end, at the latest after the grace period. Returns how many were cut off."""
 
 @final
 class Metric:

@@ -99,7 +99,7 @@ async def _run(settings: Settings, engine: _core.Engine, service: _core.Service,
     name = await stopped
     watch.cancel()
     logs.event("draining", signal=name, calls=service.active(), grace_period=settings.grace_period)
-    return await transport.drain(settings.grace_period)
+    return await transport.drain()
 
 
 def _listen(settings: Settings, service: _core.Service) -> transports.Transport:

@@ -154,6 +154,13 @@ class Settings:
     grace_period: float = _setting(
         20.0, units.duration, "TIME", "how long calls in flight may take to finish after SIGTERM", shown="20s"
     )
+    drain_delay: float = _setting(
+        0.5,
+        units.duration,
+        "TIME",
+        "how long to go on serving after SIGTERM while health already says that the server ends",
+        shown="500ms",
+    )
     log_level: str = _setting(
         "info", units.log_level, "LEVEL", "least severe log line: debug, info, warning or error"
     )

@@ -64,10 +64,11 @@ def test_a_panic_on_the_native_transport(engine: Engine) -> None:
         connection_age=60,
         keepalive=60,
         receive_timeout=60,
-        grace_period=1,
+        grace_period=PATIENCE,
+        drain_delay=0,
     )
     check(f"127.0.0.1:{server.port}")
-    assert server.drain(PATIENCE) == 0
+    assert server.drain() == 0
 
 
 def test_a_panic_on_an_asynchronous_server(engine: Engine) -> None:

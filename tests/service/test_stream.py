@@ -94,7 +94,7 @@ def test_a_limit_slows_a_stream_and_does_not_end_it(start: Start) -> None:
 
 
 def test_a_drain_ends_streams_after_what_was_read(start: Start) -> None:
-    daemon = start()
+    daemon = start("--grace-period", "1s")
     more = threading.Event()
 
     def requests() -> Iterator[wire.CountMessagesStreamRequest]:

@@ -22,7 +22,7 @@ pub struct Server {
 impl Server {
     #[new]
     #[pyo3(signature = (service, listen, *, threads, max_connections, connection_age, keepalive,
-        receive_timeout, grace_period, tls=None))]
+        receive_timeout, grace_period, drain_delay, tls=None))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments in Python.
     fn new(
         py: Python<'_>,
@@ -34,6 +34,7 @@ impl Server {
         keepalive: f64,
         receive_timeout: f64,
         grace_period: f64,
+        drain_delay: f64,
         tls: Option<Pem>,
     ) -> PyResult<Self> {
         let options = Options {
@@ -43,6 +44,7 @@ impl Server {
             keepalive: seconds(keepalive)?,
             receive_timeout: seconds(receive_timeout)?,
             grace_period: seconds(grace_period)?,
+            drain_delay: seconds(drain_delay)?,
         };
         let tls = tls.map(read).transpose()?;
         let service = service.get().core.clone();
@@ -65,9 +67,8 @@ impl Server {
         Ok(())
     }
 
-    fn drain(&self, py: Python<'_>, grace_period: f64) -> PyResult<usize> {
-        let grace = seconds(grace_period)?;
-        Ok(py.detach(|| self.core.drain(grace)))
+    fn drain(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.core.drain())
     }
 }
 

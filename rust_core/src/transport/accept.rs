@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
 
-use super::Shared;
 use super::router::Router;
+use super::{Phase, Shared};
 use crate::service;
 
 /// How long a client may take over its TLS handshake.
@@ -37,12 +37,11 @@ const RESETS: usize = 64;
 pub async fn accept(shared: Arc<Shared>, listener: TcpListener, connections: TaskTracker) {
     let router = Router::new(shared.clone());
     let places = Arc::new(Semaphore::new(shared.options.max_connections));
-    let mut draining = shared.draining.clone();
     loop {
         let accepted = tokio::select! {
             biased;
             accepted = listener.accept() => accepted,
-            _ = draining.wait_for(|draining| *draining) => break,
+            () = shared.reached(Phase::Draining) => break,
         };
         let Some(tcp) = usable(accepted).await else { continue };
         // Above the limit the connection is closed without a word: words would cost a handshake.
@@ -84,13 +83,12 @@ where
 {
     let connection = builder(shared).serve_connection(TokioIo::new(io), router);
     tokio::pin!(connection);
-    let mut draining = shared.draining.clone();
     let age = jittered(shared.options.connection_age);
     tokio::select! {
         // How a connection ended is the client's affair.
         _ = connection.as_mut() => return,
         () = tokio::time::sleep(age) => {}
-        _ = draining.wait_for(|draining| *draining) => {}
+        () = shared.reached(Phase::Draining) => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = tokio::time::timeout(shared.options.grace_period, connection).await;

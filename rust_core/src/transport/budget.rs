@@ -1,12 +1,11 @@
-//! A bound on the memory of requests that are still arriving, over all connections.
+//! Bounds on the memory of requests that are not answered yet, over all connections.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
-use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
@@ -15,44 +14,76 @@ use super::message::status;
 use crate::status::Status as Refusal;
 use crate::wire::ErrorReason;
 
-/// Bytes that may be held at one time.
+/// When memory may be free again.
+const BUSY: Duration = Duration::from_secs(1);
+/// What of each body counts as its beginning.
+const BEGINNING_BYTES: usize = 32 << 10;
+
+/// Three sums of bytes, each with the same bound, so that neither large requests that never end
+/// nor compressed ones keep small ones out.
 #[derive(Clone)]
-pub struct Budget(Arc<Semaphore>);
+pub struct Budget {
+    beginnings: Arc<Semaphore>,
+    rest: Arc<Semaphore>,
+    inflated: Arc<Semaphore>,
+}
 
 impl Budget {
-    /// A budget of that many bytes.
+    /// A budget of that many bytes of each kind.
     pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))))
+        let semaphore = || Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
+        Self { beginnings: semaphore(), rest: semaphore(), inflated: semaphore() }
     }
 
     /// The body, whose data fails with `RESOURCE_EXHAUSTED` when the budget is used up. What it
     /// takes is given back when the body is dropped.
-    pub fn charge(&self, body: Incoming) -> UnsyncBoxBody<Bytes, Status> {
-        Charged { body, budget: self.0.clone(), held: None }.boxed_unsync()
+    pub fn charge(&self, body: Incoming) -> Charged {
+        Charged { body, budget: self.clone(), beginning: None, rest: None }
+    }
+
+    /// Room for a message of up to `limit` bytes that comes compressed, once there is some.
+    pub async fn inflate(&self, limit: usize) -> Option<OwnedSemaphorePermit> {
+        let bytes = u32::try_from(limit).unwrap_or(u32::MAX);
+        self.inflated.clone().acquire_many_owned(bytes).await.ok()
     }
 }
 
-struct Charged {
+/// A body whose bytes are charged.
+pub struct Charged {
     body: Incoming,
-    budget: Arc<Semaphore>,
-    held: Option<OwnedSemaphorePermit>,
+    budget: Budget,
+    beginning: Option<OwnedSemaphorePermit>,
+    rest: Option<OwnedSemaphorePermit>,
 }
 
 impl Charged {
     fn take(&mut self, bytes: usize) -> Result<(), Status> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let Ok(permit) = self.budget.clone().try_acquire_many_owned(bytes) else {
-            let message = "the server holds as many unfinished requests as it has memory for: \
-                           retry after a while";
-            let after = std::time::Duration::from_secs(1);
-            return Err(status(&Refusal::retry(ErrorReason::Overloaded, message, after)));
-        };
-        match &mut self.held {
-            Some(held) => held.merge(permit),
-            none => *none = Some(permit),
-        }
-        Ok(())
+        let begun = self.beginning.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let beginning = bytes.min(BEGINNING_BYTES.saturating_sub(begun));
+        take(&self.budget.beginnings, &mut self.beginning, beginning)?;
+        take(&self.budget.rest, &mut self.rest, bytes - beginning)
     }
+}
+
+fn take(
+    budget: &Arc<Semaphore>,
+    held: &mut Option<OwnedSemaphorePermit>,
+    bytes: usize,
+) -> Result<(), Status> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    let Ok(permit) = budget.clone().try_acquire_many_owned(bytes) else {
+        let message = "the server holds as many unfinished requests as it has memory for: retry \
+                       after a while";
+        return Err(status(&Refusal::retry(ErrorReason::Overloaded, message, BUSY)));
+    };
+    match held {
+        Some(held) => held.merge(permit),
+        none => *none = Some(permit),
+    }
+    Ok(())
 }
 
 impl Body for Charged {

@@ -11,18 +11,24 @@ use tonic::{Request, Response, Status};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse, health_server};
 
+use super::Phase;
+
 /// The services whose health is known; the empty name is the server as a whole.
 const SERVICES: [&str; 2] = ["", "tokencount.v1.TokenCounterService"];
 
 /// The health of the server.
 pub struct Health {
-    draining: watch::Receiver<bool>,
+    phase: watch::Receiver<Phase>,
 }
 
 impl Health {
-    /// Serving until it is draining.
-    pub const fn new(draining: watch::Receiver<bool>) -> Self {
-        Self { draining }
+    /// Serving as long as the server's phase says so.
+    pub const fn new(phase: watch::Receiver<Phase>) -> Self {
+        Self { phase }
+    }
+
+    fn has_ended(&self) -> bool {
+        *self.phase.borrow() > Phase::Serving
     }
 }
 
@@ -37,7 +43,7 @@ impl health_server::Health for Health {
         if !SERVICES.contains(&request.get_ref().service.as_str()) {
             return Err(Status::not_found("unknown service"));
         }
-        Ok(Response::new(response(&request.get_ref().service, *self.draining.borrow())))
+        Ok(Response::new(response(&request.get_ref().service, self.has_ended())))
     }
 
     async fn watch(
@@ -45,12 +51,12 @@ impl health_server::Health for Health {
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
         let service = request.into_inner().service;
-        let mut draining = self.draining.clone();
-        let ended = *draining.borrow();
+        let mut phase = self.phase.clone();
+        let ended = self.has_ended();
         let now = response(&service, ended);
         let end = async move {
             // Fails when the server is gone, which is as good as draining.
-            drop(draining.wait_for(|draining| *draining).await);
+            drop(phase.wait_for(|phase| *phase > Phase::Serving).await);
             Ok(response(&service, true))
         };
         let end = stream::once(end).take(usize::from(!ended));

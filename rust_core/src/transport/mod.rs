@@ -7,6 +7,7 @@ mod accept;
 mod budget;
 mod health;
 mod message;
+mod receive;
 mod router;
 mod stream;
 mod tls;
@@ -45,8 +46,12 @@ pub struct Options {
     pub keepalive: Duration,
     /// How long a request may take to arrive.
     pub receive_timeout: Duration,
-    /// How long the calls of a connection that is too old may take to finish.
+    /// How long calls may take to finish, of a connection that is too old and in a drain.
     pub grace_period: Duration,
+    /// How long a drain goes on as before when health says that it has begun: clients that look
+    /// at health go elsewhere meanwhile, and none is in the middle of beginning a call when it is
+    /// told to go.
+    pub drain_delay: Duration,
 }
 
 /// A server that is listening.
@@ -56,7 +61,18 @@ pub struct Server {
     shared: Arc<Shared>,
     address: SocketAddr,
     connections: TaskTracker,
-    drain: watch::Sender<bool>,
+    phase: watch::Sender<Phase>,
+}
+
+/// Where a server is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// It serves.
+    Serving,
+    /// It serves, and says that it is about to end.
+    Leaving,
+    /// It takes no new connection and no new call.
+    Draining,
 }
 
 /// What every connection needs.
@@ -67,7 +83,15 @@ struct Shared {
     budget: Budget,
     /// Places for large counts.
     threads: Arc<Semaphore>,
-    draining: watch::Receiver<bool>,
+    phase: watch::Receiver<Phase>,
+}
+
+impl Shared {
+    /// Returns when the server has come to a phase.
+    async fn reached(&self, phase: Phase) {
+        // Fails when the server is gone, which is as good as draining.
+        drop(self.phase.clone().wait_for(|now| *now >= phase).await);
+    }
 }
 
 impl Server {
@@ -86,7 +110,7 @@ impl Server {
         let listener = TcpListener::bind(listen)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (drain, draining) = watch::channel(false);
+        let (sender, phase) = watch::channel(Phase::Serving);
         let buffered = service.max_message_bytes().saturating_mul(BUFFERED_MESSAGES);
         let shared = Arc::new(Shared {
             service,
@@ -94,13 +118,13 @@ impl Server {
             tls: ArcSwapOption::new(tls.map(|tls| tls.0)),
             budget: Budget::new(buffered),
             threads: Arc::new(Semaphore::new(options.threads)),
-            draining,
+            phase,
         });
         let connections = TaskTracker::new();
         let listener = runtime.block_on(async { tokio::net::TcpListener::from_std(listener) })?;
         let accepting = accept::accept(shared.clone(), listener, connections.clone());
         connections.spawn_on(accepting, runtime.handle());
-        Ok(Self { runtime: Some(runtime), shared, address, connections, drain })
+        Ok(Self { runtime: Some(runtime), shared, address, connections, phase: sender })
     }
 
     /// Where it listens.
@@ -120,19 +144,27 @@ impl Server {
         self.shared.tls.store(Some(tls.0));
     }
 
-    /// Turns health to `NOT_SERVING`, takes no new connection, tells clients to go elsewhere, and
-    /// waits until their calls are finished or `grace` is over. Returns how many calls were not.
-    pub fn drain(&self, grace: Duration) -> usize {
-        self.drain.send_replace(true);
-        self.connections.close();
+    /// Turns health to `NOT_SERVING`, then takes no new connection, tells clients to go elsewhere,
+    /// and waits until their calls are finished or the grace period is over. Returns how many calls
+    /// were not.
+    pub fn drain(&self) -> usize {
         if let Some(runtime) = &self.runtime {
-            // The calls that are left are told by the return value.
-            drop(
-                runtime
-                    .block_on(async { tokio::time::timeout(grace, self.connections.wait()).await }),
-            );
+            runtime.block_on(self.end());
         }
         self.shared.service.active()
+    }
+
+    async fn end(&self) {
+        let Options { drain_delay, grace_period, .. } = self.shared.options;
+        self.phase.send_replace(Phase::Leaving);
+        // One of them is the task that accepts the others.
+        if self.connections.len() > 1 {
+            tokio::time::sleep(drain_delay).await;
+        }
+        self.phase.send_replace(Phase::Draining);
+        self.connections.close();
+        // The calls that are left are told by the return value.
+        drop(tokio::time::timeout(grace_period, self.connections.wait()).await);
     }
 }
 

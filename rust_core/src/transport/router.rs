@@ -34,7 +34,7 @@ pub struct Router {
 impl Router {
     /// For connections without a client certificate.
     pub fn new(shared: Arc<Shared>) -> Self {
-        let health = HealthServer::new(Health::new(shared.draining.clone()));
+        let health = HealthServer::new(Health::new(shared.phase.clone()));
         let others = with_reflection(Routes::new(health)).prepare();
         Self { shared, identity: None, others }
     }

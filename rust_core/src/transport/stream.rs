@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio_stream::Stream;
 use tonic::body::Body;
-use tonic::codec::Streaming;
 use tonic::{Code, Status};
 
-use super::unary::{answer, header, next, receive, tenant};
-use super::{Shared, message};
+use super::receive::{Received, Requests};
+use super::unary::{answer, header, tenant};
+use super::{Phase, Shared, message};
 use crate::engine::Rpc;
 use crate::service::{Pass, Tenant};
 use crate::status::Status as Refusal;
@@ -36,7 +35,7 @@ pub fn serve(
     let opened = || {
         let deadline = message::deadline(&parts.headers)?;
         let tenant = tenant(&shared, identity, &parts.headers)?;
-        let requests = receive(&shared, &parts.headers, body)?;
+        let requests = Requests::new(&shared, &parts.headers, body)?;
         Ok::<_, Status>((deadline, tenant, requests))
     };
     let span = shared.service.spans.begin(RPC, header(&parts.headers, "traceparent"));
@@ -59,7 +58,7 @@ pub fn serve(
 fn answers(
     shared: Arc<Shared>,
     tenant: Arc<Tenant>,
-    requests: Streaming<Bytes>,
+    requests: Requests,
     deadline: Option<Instant>,
 ) -> impl Stream<Item = Result<Vec<u8>, Status>> + Send + 'static {
     let state = (shared.clone(), requests);
@@ -72,19 +71,22 @@ fn answers(
     until_failure(counts.buffered(AT_ONCE))
 }
 
-/// The next request. When the server drains, what was read is answered and the stream ends, so that
-/// its caller can go on elsewhere rather than be cut off when the grace time is over.
+/// The next request. A stream that goes on for half of the grace time of a drain is ended after what
+/// was read, so that its caller can go on elsewhere rather than be cut off when that time is over.
 async fn next_or_drain(
     shared: &Shared,
-    requests: &mut Streaming<Bytes>,
-) -> Result<Option<Bytes>, Status> {
-    let mut draining = shared.draining.clone();
+    requests: &mut Requests,
+) -> Result<Option<Received>, Status> {
+    let last_call = async {
+        shared.reached(Phase::Draining).await;
+        tokio::time::sleep(shared.options.grace_period / 2).await;
+    };
     tokio::select! {
         biased;
-        _ = draining.wait_for(|draining| *draining) => {
+        () = last_call => {
             Err(Status::unavailable("the server ends: send the rest to another, or again"))
         }
-        request = next(shared, requests) => request,
+        request = requests.next(shared) => request,
     }
 }
 
@@ -92,11 +94,11 @@ async fn next_or_drain(
 async fn count(
     shared: Arc<Shared>,
     tenant: Arc<Tenant>,
-    request: Result<Bytes, Status>,
+    request: Result<Received, Status>,
     deadline: Option<Instant>,
 ) -> Result<Vec<u8>, Status> {
     let request = request?;
-    let pass = admitted(&shared, &tenant, request.len(), deadline).await?;
+    let pass = admitted(&shared, &tenant, request.bytes.len(), deadline).await?;
     answer(&shared, pass, RPC, request, deadline).await
 }
 

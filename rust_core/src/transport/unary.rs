@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use tonic::body::Body;
-use tonic::codec::Streaming;
 use tonic::{Code, Status};
 
 use super::Shared;
-use super::message::{self, Raw, status};
+use super::message::{self, status};
+use super::receive::{Received, Requests};
 use crate::engine::{Call, Rpc};
 use crate::service::{Caller, Pass, Tenant};
 use crate::status::Status as Refusal;
@@ -54,9 +53,9 @@ async fn call(
 ) -> Result<Vec<u8>, Status> {
     let deadline = message::deadline(&parts.headers)?;
     let tenant = tenant(shared, identity, &parts.headers)?;
-    let mut messages = receive(shared, &parts.headers, body)?;
-    let request = in_time(shared, deadline, one(shared, &mut messages)).await?;
-    let pass = shared.service.admit(&tenant, request.len()).map_err(|e| status(&e))?;
+    let mut requests = Requests::new(shared, &parts.headers, body)?;
+    let request = in_time(shared, deadline, one(shared, &mut requests)).await?;
+    let pass = shared.service.admit(&tenant, request.bytes.len()).map_err(|e| status(&e))?;
     answer(shared, pass, rpc, request, deadline).await
 }
 
@@ -71,37 +70,12 @@ pub fn tenant(
     shared.service.identify(&caller).map_err(|e| status(&e))
 }
 
-/// The messages of a request's body, within the server's limits.
-pub fn receive(
-    shared: &Shared,
-    headers: &HeaderMap,
-    body: Incoming,
-) -> Result<Streaming<Bytes>, Status> {
-    let encoding = message::encoding(headers)?;
-    let limit = Some(shared.service.max_message_bytes());
-    Ok(Streaming::new_request(Raw, shared.budget.charge(body), encoding, limit))
-}
-
-/// The next message. What tonic says of one that is too large carries no details.
-pub async fn next(
-    shared: &Shared,
-    messages: &mut Streaming<Bytes>,
-) -> Result<Option<Bytes>, Status> {
-    messages.message().await.map_err(|error| match error.code() {
-        Code::OutOfRange => status(&shared.service.too_large(None)),
-        Code::ResourceExhausted if error.details().is_empty() => {
-            status(&shared.service.too_large(None))
-        }
-        _ => error,
-    })
-}
-
-/// The only message.
-async fn one(shared: &Shared, messages: &mut Streaming<Bytes>) -> Result<Bytes, Status> {
-    let request = next(shared, messages).await?;
+/// The only request.
+async fn one(shared: &Shared, requests: &mut Requests) -> Result<Received, Status> {
+    let request = requests.next(shared).await?;
     let request = request.ok_or_else(|| Status::internal("the call ended without its request"))?;
     // The caller's end of the stream: left unread, the connection would be told to stop it.
-    match next(shared, messages).await? {
+    match requests.next(shared).await? {
         None => Ok(request),
         Some(_) => Err(Status::internal("the call has more than one request")),
     }
@@ -125,22 +99,22 @@ pub async fn answer(
     shared: &Arc<Shared>,
     pass: Pass,
     rpc: Rpc,
-    request: Bytes,
+    request: Received,
     deadline: Option<Instant>,
 ) -> Result<Vec<u8>, Status> {
     let waits = rpc == Rpc::RecordActual;
-    if !waits && request.len() <= INLINE_BYTES {
+    if !waits && request.bytes.len() <= INLINE_BYTES {
         let call = Call { deadline, ..Call::default() };
-        return shared.service.answer(&pass, rpc, request, call).map_err(|e| status(&e));
+        return shared.service.answer(&pass, rpc, request.bytes, call).map_err(|e| status(&e));
     }
     let gone = Gone::default();
     let flag = gone.0.clone();
     let place = if waits { None } else { shared.threads.clone().acquire_owned().await.ok() };
     let service = shared.service.clone();
     let work = tokio::task::spawn_blocking(move || {
-        let _place = place;
+        let (_place, _room) = (place, request.room);
         let call = Call { deadline, cancelled: Some(&flag), ..Call::default() };
-        service.answer(&pass, rpc, request, call)
+        service.answer(&pass, rpc, request.bytes, call)
     });
     let answer: Result<Vec<u8>, Refusal> =
         work.await.map_err(|_| Status::internal("the server is ending"))?;

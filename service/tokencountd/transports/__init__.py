@@ -18,7 +18,7 @@ class Transport(Protocol):
         """Takes calls from now on."""
         ...
 
-    async def drain(self, grace_period: float) -> int:
+    async def drain(self) -> int:
         """Turns health to NOT_SERVING and ends. Returns how many calls had to be cut off."""
         ...
 

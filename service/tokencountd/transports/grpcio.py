@@ -1,5 +1,6 @@
 """The grpcio transport: the service, its health, and reflection on a `grpc.aio` server."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -19,6 +20,7 @@ class Grpcio:
     """A `grpc.aio` server. Needs a running event loop."""
 
     def __init__(self, settings: Settings, service: _core.Service, tls: Pem | None) -> None:
+        self._settings = settings
         self._service = service
         self._certificates: grpc.ServerCertificateConfiguration | None = None
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="tokencountd")
@@ -58,10 +60,13 @@ class Grpcio:
         """Takes calls from now on."""
         await self._server.start()
 
-    async def drain(self, grace_period: float) -> int:
+    async def drain(self) -> int:
         """Turns health to NOT_SERVING and ends. Returns how many calls had to be cut off."""
         self._health.drain()
-        await self._server.stop(grace_period)
+        # Clients that look at health go elsewhere meanwhile: calls that are about to begin when the
+        # server stops are cut off.
+        await asyncio.sleep(self._settings.drain_delay)
+        await self._server.stop(self._settings.grace_period)
         cut_off = self._service.active()
         # The threads of calls that were cut off are still in the engine.
         self._threads.shutdown(wait=not cut_off)

@@ -20,6 +20,7 @@ class Native:
             keepalive=settings.keepalive,
             receive_timeout=settings.receive_timeout,
             grace_period=settings.grace_period,
+            drain_delay=settings.drain_delay,
             tls=tls,
         )
         self.port = self._server.port
@@ -27,9 +28,9 @@ class Native:
     async def start(self) -> None:
         """It is started already."""
 
-    async def drain(self, grace_period: float) -> int:
+    async def drain(self) -> int:
         """Waits on a thread, so that a second signal is heard."""
-        return await asyncio.to_thread(self._server.drain, grace_period)
+        return await asyncio.to_thread(self._server.drain)
 
     def set_tls(self, tls: Pem) -> None:
         """Uses other certificates for connections from now on."""
