@@ -54,6 +54,7 @@ impl Conversation {
 
 /// What stands before the messages and may change from turn to turn without them.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts of a body")]
 pub struct Preamble {
     /// The system and developer messages that lead the conversation, one each.
     pub system: Vec<Message>,

@@ -137,12 +137,15 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
     messages += since;
     // Thinking that the bill held is dropped when the user speaks again. The bound keeps it.
     let dropped = messages.passed.saturating_sub(covered.passed);
-    let total = i64::from(anchor.known) + changed.0 + i64::from(new) - i64::from(dropped);
+    let is_repeated = since == Tally::default();
+    let left_out = if is_repeated { 0 } else { tools_left_out(&anchor, &covered, &then) };
+    let total = i64::from(anchor.known.saturating_add(left_out)) + changed.0 + i64::from(new)
+        - i64::from(dropped);
     let tokens = total.clamp(1, i64::from(u32::MAX)) as u32;
     let bound = i64::from(anchor.bound) + changed.1 + i64::from(new_bound);
     let mut counted = messages;
     counted += now;
-    let is_exact = anchor.exact && same_preamble && since == Tally::default();
+    let is_exact = anchor.exact && same_preamble && is_repeated;
     // A bill may have left out what the next one holds: a tool prompt that comes with the first
     // call, say. So the bound is never below the rules' own estimate of the whole.
     let floor = if is_exact { tokens } else { tokens.max(counted.tokens()) };
@@ -162,6 +165,16 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
             ..state
         },
     }
+}
+
+/// What the bill lacks of the estimate, if that is the tools: some first turns are billed without
+/// them, and the turns after a call are not.
+fn tools_left_out(anchor: &Anchor, covered: &Tally, preamble: &Tally) -> u32 {
+    const NEAR: u32 = 4;
+    let tools = preamble.of(Kind::Tools);
+    let rest = covered.tokens().saturating_add(preamble.tokens()).saturating_sub(tools);
+    let lacks_tools = tools > 2 * NEAR && anchor.known.abs_diff(rest) <= NEAR;
+    if lacks_tools { rest.saturating_add(tools).saturating_sub(anchor.known) } else { 0 }
 }
 
 /// How much more the preamble costs now than then: the estimate and its bound, by kind, so that

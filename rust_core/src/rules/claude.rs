@@ -199,10 +199,10 @@ impl Claude {
                 context.add_text(tally, Kind::ToolCalls, &texts::call(name, arguments))
             }
             Part::ToolResult(result) => {
-                let content = Message { role: Role::Tool, ..Message::default() };
+                let inside = Message { role: Role::Tool, ..Message::default() };
                 let frame = media_frame(&result.parts);
                 tally.add(Kind::Media, frame, frame);
-                result.parts.iter().try_for_each(|part| self.part(tally, &content, part, context))
+                result.parts.iter().try_for_each(|part| self.part(tally, &inside, part, context))
             }
             Part::Reasoning(reasoning) => {
                 let keeps = self.keeps_thinking || message.keeps_thinking;

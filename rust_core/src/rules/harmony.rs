@@ -136,12 +136,12 @@ impl Harmony {
             Part::ToolCall(call) => self.call(tally, call, context),
             Part::ToolResult(result) => {
                 tally.add(Kind::ToolResults, self.result, self.result + self.result_slack);
-                let content = Message { role: Role::Tool, ..Message::default() };
+                let inside = Message { role: Role::Tool, ..Message::default() };
                 let mut seam = Seam::default();
                 result
                     .parts
                     .iter()
-                    .try_for_each(|part| self.part(tally, &mut seam, &content, part, context))
+                    .try_for_each(|part| self.part(tally, &mut seam, &inside, part, context))
             }
             Part::Reasoning(Reasoning { text, .. }) => {
                 self.thinking(tally, text, message.keeps_thinking, context)

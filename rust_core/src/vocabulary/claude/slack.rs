@@ -69,7 +69,7 @@ impl Seen {
         for word in text.split(|byte| !is_word(byte)).filter(|word| !word.is_empty()) {
             seen.word(word);
         }
-        seen.underscores = text.iter().filter(|byte| **byte == b'_').count() as u32;
+        seen.underscores = text.iter().map(|byte| u32::from(*byte == b'_')).sum();
         seen
     }
 
