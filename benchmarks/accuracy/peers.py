@@ -28,11 +28,16 @@ _NODE = _HERE / "ai_tokenizer"
 Counts = dict[str, int | None]
 
 
+def installed() -> bool:
+    """Whether the other counters can be asked on this machine."""
+    return PYTHON.exists() and (_NODE / "node_modules").exists() and shutil.which("node") is not None
+
+
 class Peers:
     """The processes with the other counters."""
 
     def __init__(self) -> None:
-        if not (PYTHON.exists() and (_NODE / "node_modules").exists() and shutil.which("node")):
+        if not installed():
             raise DataError("the other counters are not installed: run `make accuracy`, or give --no-peers")
         self._processes = [
             _start(PYTHON, _HERE / "python_peers.py"),

@@ -1,15 +1,12 @@
 """The other counters are asked as they should be: each on the same rows, in its own process."""
 
-import shutil
 from typing import Any
 
 import pytest
 from benchmarks.accuracy import peers
 from benchmarks.accuracy.rows import Row
 
-pytestmark = pytest.mark.skipif(
-    not (peers.PYTHON.exists() and shutil.which("node")), reason="`make accuracy` installs the other counters"
-)
+pytestmark = pytest.mark.skipif(not peers.installed(), reason="`make accuracy` installs the other counters")
 
 TOOL: dict[str, Any] = {
     "type": "function",

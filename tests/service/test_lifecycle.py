@@ -110,7 +110,8 @@ def test_a_call_in_flight_finishes(start: Start, tmp_path: Path, transport: str)
 
 @TRANSPORTS
 def test_no_new_call_while_draining(start: Start, tmp_path: Path, transport: str) -> None:
-    with InFlight(start, tmp_path, "--transport", transport) as call, call.daemon.channel() as channel:
+    flags = ("--transport", transport, "--drain-delay", "0s")
+    with InFlight(start, tmp_path, *flags) as call, call.daemon.channel() as channel:
         call.daemon.process.terminate()
         call.daemon.event("draining")
         error, _ = error_of(lambda: TokenCounterServiceStub(channel).CountMessages(small(), timeout=PATIENCE))

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,16 @@ COMMAND = [sys.executable, "-m", "tokencountd", "count"]
 CHAT: dict[str, Any] = {"messages": [{"role": "user", "content": "hello"}]}
 TURN: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
 CONVERSE: dict[str, Any] = {"messages": [{"role": "user", "content": [{"text": "hello"}]}]}
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Gives signals back: `count` ends as filters do, and sets its whole process to that."""
+    numbers = (signal.SIGPIPE, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
 def lines(*values: Any) -> bytes:

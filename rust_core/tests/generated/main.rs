@@ -16,7 +16,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use prost::Message as _;
 use tokencount_core::conversation::Format;
-use tokencount_core::engine::{Call, Engine};
+use tokencount_core::engine::{Call, Engine, Rpc};
 use tokencount_core::profile::Profiles;
 use tokencount_core::store::{MemoryStore, StoreOptions};
 use tokencount_core::wire::{self, count_messages_request::Prompt};
@@ -36,7 +36,8 @@ fn config() -> ProptestConfig {
 
 fn count(prompt: Prompt) -> wire::Count {
     let request = wire::CountMessagesRequest { prompt: Some(prompt), per_message: true };
-    let answer = ENGINE.count_messages(&request.encode_to_vec(), &Call::default());
+    let answer =
+        ENGINE.answer(Rpc::CountMessages, request.encode_to_vec().into(), &Call::default());
     let answer = answer.unwrap_or_else(|status| panic!("{status}"));
     let answer = wire::CountMessagesResponse::decode(answer.as_slice()).expect("an answer decodes");
     answer.count.expect("an answer has a count")
