@@ -18,6 +18,16 @@ pub struct Received {
     pub room: Option<OwnedSemaphorePermit>,
 }
 
+impl Received {
+    /// The same, which keeps of its room only what it takes.
+    fn settled(mut self) -> Self {
+        if let Some(room) = &mut self.room {
+            drop(room.split(room.num_permits().saturating_sub(self.bytes.len())));
+        }
+        self
+    }
+}
+
 /// The requests of one call.
 pub struct Requests {
     messages: Streaming<Bytes>,
@@ -34,24 +44,40 @@ impl Requests {
         Ok(Self { messages, compressed: encoding.is_some() })
     }
 
-    /// The next one; `None` at the caller's end. A compressed one may turn out as large as any, so
-    /// it is received only when there is room for that.
+    /// The only request of a call.
+    pub async fn only(&mut self, shared: &Shared) -> Result<Received, Status> {
+        let request = self.receive(shared).await?;
+        let request =
+            request.ok_or_else(|| Status::internal("the call ended without its request"))?;
+        // The caller's end of the stream: left unread, the connection would be told to stop it. The
+        // room is kept meanwhile, for what might come instead.
+        match self.message(shared).await? {
+            None => Ok(request.settled()),
+            Some(_) => Err(Status::internal("the call has more than one request")),
+        }
+    }
+
+    /// The next of many; `None` at the caller's end.
     pub async fn next(&mut self, shared: &Shared) -> Result<Option<Received>, Status> {
+        Ok(self.receive(shared).await?.map(Received::settled))
+    }
+
+    /// A compressed message may turn out as large as any, so it is received only when there is
+    /// room for that.
+    async fn receive(&mut self, shared: &Shared) -> Result<Option<Received>, Status> {
         let limit = shared.service.max_message_bytes();
-        let mut room = if self.compressed { shared.budget.inflate(limit).await } else { None };
+        let room = if self.compressed { shared.budget.inflate(limit).await } else { None };
+        Ok(self.message(shared).await?.map(|bytes| Received { bytes, room }))
+    }
+
+    async fn message(&mut self, shared: &Shared) -> Result<Option<Bytes>, Status> {
         // What tonic says of a message that is too large carries no details.
-        let message = self.messages.message().await.map_err(|error| match error.code() {
+        self.messages.message().await.map_err(|error| match error.code() {
             Code::OutOfRange => status(&shared.service.too_large(None)),
             Code::ResourceExhausted if error.details().is_empty() => {
                 status(&shared.service.too_large(None))
             }
             _ => error,
-        })?;
-        Ok(message.map(|bytes| {
-            let unused =
-                room.as_ref().map_or(0, |room| room.num_permits().saturating_sub(bytes.len()));
-            drop(room.as_mut().and_then(|room| room.split(unused)));
-            Received { bytes, room }
-        }))
+        })
     }
 }

@@ -54,7 +54,7 @@ async fn call(
     let deadline = message::deadline(&parts.headers)?;
     let tenant = tenant(shared, identity, &parts.headers)?;
     let mut requests = Requests::new(shared, &parts.headers, body)?;
-    let request = in_time(shared, deadline, one(shared, &mut requests)).await?;
+    let request = in_time(shared, deadline, requests.only(shared)).await?;
     let pass = shared.service.admit(&tenant, request.bytes.len()).map_err(|e| status(&e))?;
     answer(shared, pass, rpc, request, deadline).await
 }
@@ -68,17 +68,6 @@ pub fn tenant(
     let authorization = header(headers, "authorization");
     let caller = Caller { authorization, certificate: identity };
     shared.service.identify(&caller).map_err(|e| status(&e))
-}
-
-/// The only request.
-async fn one(shared: &Shared, requests: &mut Requests) -> Result<Received, Status> {
-    let request = requests.next(shared).await?;
-    let request = request.ok_or_else(|| Status::internal("the call ended without its request"))?;
-    // The caller's end of the stream: left unread, the connection would be told to stop it.
-    match requests.next(shared).await? {
-        None => Ok(request),
-        Some(_) => Err(Status::internal("the call has more than one request")),
-    }
 }
 
 /// What is received, unless the caller's deadline or the server's patience ends before.

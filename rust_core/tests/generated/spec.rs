@@ -90,14 +90,14 @@ impl Spec {
             Addition::Message(message) => longer.messages.push(message),
             Addition::Tool(tool) => longer.tools.push(tool),
             Addition::System(text) => longer.system.push(text),
-            Addition::Text(at, text) => match longer.at(&at) {
+            Addition::Text(at, text) => match longer.at(at) {
                 Message::User(content) => content.push(Content::Text(text)),
                 Message::Model { texts, .. } => texts.push(text),
                 Message::Results(results) => {
                     results.push(ToolResult { id: "more".into(), name: "more".into(), text });
                 }
             },
-            Addition::Call(at, call) => match longer.at(&at) {
+            Addition::Call(at, call) => match longer.at(at) {
                 Message::Model { calls, .. } => calls.push(call),
                 _ => longer.messages.push(Message::Model {
                     thinking: None,
@@ -109,7 +109,7 @@ impl Spec {
         longer
     }
 
-    fn at(&mut self, index: &Index) -> &mut Message {
+    fn at(&mut self, index: Index) -> &mut Message {
         let at = index.index(self.messages.len());
         &mut self.messages[at]
     }
