@@ -19,7 +19,7 @@ const BUSY: Duration = Duration::from_secs(1);
 /// What of each body counts as its beginning.
 const BEGINNING_BYTES: usize = 32 << 10;
 
-/// Three sums of bytes, each with the same bound, so that neither large requests that never end
+/// Three sums of bytes, each with a bound of its own, so that neither large requests that never end
 /// nor compressed ones keep small ones out.
 #[derive(Clone)]
 pub struct Budget {
@@ -29,10 +29,15 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of that many bytes of each kind.
+    /// A budget of that many bytes of each kind, and of half for what is unpacked.
     pub fn new(bytes: usize) -> Self {
-        let semaphore = || Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
-        Self { beginnings: semaphore(), rest: semaphore(), inflated: semaphore() }
+        let semaphore = |bytes: usize| Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
+        // What is unpacked is held twice: as it came out, and as what was read from it.
+        Self {
+            beginnings: semaphore(bytes),
+            rest: semaphore(bytes),
+            inflated: semaphore(bytes / 2),
+        }
     }
 
     /// The body, whose data fails with `RESOURCE_EXHAUSTED` when the budget is used up. What it
