@@ -109,3 +109,24 @@ def test_a_drain_ends_streams_after_what_was_read(start: Start) -> None:
         assert error.code() == grpc.StatusCode.UNAVAILABLE
         more.set()
     assert daemon.wait() == 0
+
+
+def test_idle_compressed_streams_keep_nobody_out(start: Start) -> None:
+    daemon = start("--max-message-bytes", "1MiB")
+    done = threading.Event()
+
+    def idle() -> Iterator[wire.CountMessagesStreamRequest]:
+        yield request("a", "hello")
+        done.wait(PATIENCE)
+
+    with daemon.channel() as channel:
+        stub = TokenCounterServiceStub(channel)
+        streams = [
+            stub.CountMessagesStream(idle(), timeout=PATIENCE, compression=grpc.Compression.Gzip)
+            for _ in range(20)
+        ]
+        for stream in streams:
+            assert next(iter(stream)).id == "a"
+        alone = request("", words(100)).count_messages
+        assert stub.CountMessages(alone, timeout=PATIENCE, compression=grpc.Compression.Gzip).count.tokens
+        done.set()

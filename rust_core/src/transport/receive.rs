@@ -1,5 +1,7 @@
 //! The requests of a call, as they arrive within the server's limits.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use hyper::body::Incoming;
@@ -9,6 +11,9 @@ use tonic::{Code, Status};
 
 use super::Shared;
 use super::message::{self, Raw, status};
+
+/// How long a compressed message that doesn't come keeps its room from others.
+const TURN: Duration = Duration::from_millis(50);
 
 /// A request as it was received.
 pub struct Received {
@@ -62,12 +67,20 @@ impl Requests {
         Ok(self.receive(shared).await?.map(Received::settled))
     }
 
-    /// A compressed message may turn out as large as any, so it is received only when there is
-    /// room for that.
+    /// A compressed message may turn out as large as any, so it is received only while there is
+    /// room for that. Where it takes its time, others get the room in between.
     async fn receive(&mut self, shared: &Shared) -> Result<Option<Received>, Status> {
-        let limit = shared.service.max_message_bytes();
-        let room = if self.compressed { shared.budget.inflate(limit).await } else { None };
-        Ok(self.message(shared).await?.map(|bytes| Received { bytes, room }))
+        if !self.compressed {
+            let message = self.message(shared).await?;
+            return Ok(message.map(|bytes| Received { bytes, room: None }));
+        }
+        loop {
+            let room = shared.budget.inflate(shared.service.max_message_bytes()).await;
+            // What has arrived of the message is kept.
+            if let Ok(message) = tokio::time::timeout(TURN, self.message(shared)).await {
+                return Ok(message?.map(|bytes| Received { bytes, room }));
+            }
+        }
     }
 
     async fn message(&mut self, shared: &Shared) -> Result<Option<Bytes>, Status> {
