@@ -61,14 +61,14 @@ def test_a_caller_that_does_not_read_is_not_read(stub: TokenCounterServiceStub) 
         big = "x" * (64 << 10)
         for number in itertools.count():
             taken = number
-            if number == 2_000:
+            if number == 6_000:
                 more.set()
                 return
             yield request(big, "hello")
 
     answers = stub.CountMessagesStream(endless(), timeout=PATIENCE)
     next(iter(answers))
-    # 128 MB of them fit no window.
+    # 384 MB of them fit no window.
     assert not more.wait(1.0), taken
     answers.cancel()
 
