@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import grpc
 from conftest import Start
-from support import PATIENCE, error_of, words
+from support import PATIENCE, Daemon, error_of, words
 
 from tokencount.v1 import prompt_pb2 as pb
 from tokencount.v1 import token_counter_service_pb2 as wire
@@ -51,7 +51,13 @@ def test_nothing_in_nothing_out(stub: TokenCounterServiceStub) -> None:
     assert list(stub.CountMessagesStream(iter(()), timeout=PATIENCE)) == []
 
 
-def test_a_caller_that_does_not_read_is_not_read(stub: TokenCounterServiceStub) -> None:
+def one_and_wait(more: threading.Event) -> Iterator[wire.CountMessagesStreamRequest]:
+    """One request, and no end until `more` is set."""
+    yield request("a", "hello")
+    more.wait(PATIENCE)
+
+
+def test_a_caller_that_does_not_read_is_not_read(daemon: Daemon) -> None:
     taken = 0
     more = threading.Event()
 
@@ -61,16 +67,18 @@ def test_a_caller_that_does_not_read_is_not_read(stub: TokenCounterServiceStub) 
         big = "x" * (64 << 10)
         for number in itertools.count():
             taken = number
-            if number == 6_000:
+            if number == 2_000:
                 more.set()
                 return
             yield request(big, "hello")
 
-    answers = stub.CountMessagesStream(endless(), timeout=PATIENCE)
-    next(iter(answers))
-    # 384 MB of them fit no window.
-    assert not more.wait(1.0), taken
-    answers.cancel()
+    # With its probe of the bandwidth the client opens windows of hundreds of megabytes by itself.
+    with grpc.insecure_channel(daemon.address, [("grpc.http2.bdp_probe", 0)]) as channel:
+        answers = TokenCounterServiceStub(channel).CountMessagesStream(endless(), timeout=PATIENCE)
+        next(iter(answers))
+        # 128 MB of them fit no window.
+        assert not more.wait(1.0), taken
+        answers.cancel()
 
 
 def test_a_large_request_ends_the_stream(start: Start) -> None:
@@ -96,13 +104,9 @@ def test_a_limit_slows_a_stream_and_does_not_end_it(start: Start) -> None:
 def test_a_drain_ends_streams_after_what_was_read(start: Start) -> None:
     daemon = start("--grace-period", "1s")
     more = threading.Event()
-
-    def requests() -> Iterator[wire.CountMessagesStreamRequest]:
-        yield request("a", "hello")
-        more.wait(PATIENCE)
-
     with daemon.channel() as channel:
-        answers = iter(TokenCounterServiceStub(channel).CountMessagesStream(requests(), timeout=PATIENCE))
+        stub = TokenCounterServiceStub(channel)
+        answers = iter(stub.CountMessagesStream(one_and_wait(more), timeout=PATIENCE))
         assert next(answers).id == "a"
         daemon.process.terminate()
         error, _ = error_of(lambda: next(answers))
@@ -114,15 +118,10 @@ def test_a_drain_ends_streams_after_what_was_read(start: Start) -> None:
 def test_idle_compressed_streams_keep_nobody_out(start: Start) -> None:
     daemon = start("--max-message-bytes", "1MiB")
     done = threading.Event()
-
-    def idle() -> Iterator[wire.CountMessagesStreamRequest]:
-        yield request("a", "hello")
-        done.wait(PATIENCE)
-
     with daemon.channel() as channel:
         stub = TokenCounterServiceStub(channel)
         streams = [
-            stub.CountMessagesStream(idle(), timeout=PATIENCE, compression=grpc.Compression.Gzip)
+            stub.CountMessagesStream(one_and_wait(done), timeout=PATIENCE, compression=grpc.Compression.Gzip)
             for _ in range(20)
         ]
         for stream in streams:

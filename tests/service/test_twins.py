@@ -81,10 +81,13 @@ def same(twins: tuple[grpc.Channel, grpc.Channel], name: str, request: Message |
     return one
 
 
-@pytest.mark.parametrize("row", WRONG, ids=lambda row: row.name)
+# Of what is too large the native transport reads no more than the announced size, so its sentence is
+# another; `test_statuses` has that row for both.
+REFUSED = [row for row in WRONG if row.reason != "TOO_LARGE"]
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.name)
 def test_refusals(twins: tuple[grpc.Channel, grpc.Channel], row: Any) -> None:
-    if row.name == "more than the server takes":
-        pytest.skip("the native transport refuses by the announced size, before it is sent")
     assert isinstance(same(twins, row.method, row.request), tuple)
 
 
