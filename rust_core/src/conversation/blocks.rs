@@ -46,8 +46,9 @@ pub fn read_thinking(
 ) -> Result<(), Status> {
     let kind = fields.required_string("type")?;
     unknown.rest(fields, THINKING_UNBILLED);
-    preamble.thinking = kind == "enabled";
-    preamble.may_think = !matches!(kind.as_str(), "enabled" | "disabled");
+    // Converse takes it by several names: any of them switches it on.
+    preamble.thinking |= kind == "enabled";
+    preamble.may_think |= !matches!(kind.as_str(), "enabled" | "disabled");
     Ok(())
 }
 
