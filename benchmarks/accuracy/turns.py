@@ -12,16 +12,9 @@ from typing import Any, cast
 from benchmarks.accuracy.counts import Counted, with_images
 from benchmarks.accuracy.progress import shown
 from benchmarks.accuracy.rows import Pair, Row
+from tokencount.requests import MESSAGES
 from tokencountd import Engine, Usage
 
-_MESSAGES = {
-    "openai_chat": "messages",
-    "openai_responses": "input",
-    "anthropic": "messages",
-    "gemini": "contents",
-    "gemini_vertex": "contents",
-    "bedrock_converse": "messages",
-}
 _REPLIES = {"assistant", "model"}
 _REPLY_ITEMS = {"reasoning", "function_call", "custom_tool_call"}
 
@@ -78,7 +71,7 @@ def _as_reply(row: Row, messages: Sequence[Any]) -> Any:
 
 
 def _messages(row: Row) -> list[Any]:
-    messages: Any = row.body.get(_MESSAGES[row.format]) or []
+    messages: Any = row.body.get(MESSAGES[row.format]) or []
     return cast("list[Any]", messages) if isinstance(messages, list) else [messages]
 
 

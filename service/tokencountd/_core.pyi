@@ -132,9 +132,6 @@ class Service:
 class Pass:
     """A request that was let in. It counts as in flight until `leave`."""
 
-    tenant: str | None
-    """The name of the tenant; None after `leave`."""
-
     def answer(self, method: str, request: bytes, timeout: float | None = None) -> bytes:
         """Answers the request by the method of that full name, "tokencount.v1.TokenCounterService/...".
 
@@ -183,9 +180,6 @@ class Server:
 
         Raises `OSError` if it can't listen, `ValueError` for `tls`.
         """
-
-    def connections(self) -> int:
-        """How many connections are open."""
 
     def set_tls(self, tls: tuple[bytes, bytes, bytes | None, bool]) -> None:
         """Uses these for connections from now on. Raises `ValueError` if they are wrong."""

@@ -40,6 +40,16 @@ FORMATS: Mapping[FormatName, Format.ValueType] = {
 }
 """The contract's number of every interface."""
 
+MESSAGES: Mapping[FormatName, str] = {
+    "openai_chat": "messages",
+    "openai_responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+    "gemini_vertex": "contents",
+    "bedrock_converse": "messages",
+}
+"""The field of a body that holds its messages."""
+
 Object = Mapping[str, object]
 """A JSON object."""
 PromptLike = Prompt | ProviderRequest | Object | bytes

@@ -2,17 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from tokencount.requests import FORMATS, FormatName, Object, json_bytes
+from tokencount.requests import FORMATS, MESSAGES, FormatName, Object, json_bytes
 from tokencount.v1 import ProviderRequest
 
-_MESSAGES: Mapping[FormatName, str] = {
-    "openai_chat": "messages",
-    "openai_responses": "input",
-    "anthropic": "messages",
-    "gemini": "contents",
-    "gemini_vertex": "contents",
-    "bedrock_converse": "messages",
-}
 # Instructions that lead a list of messages replace those of the prefix, so they can't be new ones.
 _INSTRUCTORS = frozenset({"system", "developer"})
 
@@ -32,7 +24,7 @@ class Transcript:
         self._key = b""
         self._known = 0
         self._known_preamble = b""
-        self._field = _MESSAGES[format]
+        self._field = MESSAGES[format]
         messages = body.get(self._field, [])
         if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
             raise ValueError(f"{self._field} must be a list")

@@ -7,32 +7,36 @@ use crate::wire;
 /// The name of the form's field and what was read from it. `None`: absent.
 pub type Form = Option<(&'static str, Result<Conversation, Status>)>;
 
-/// The prompt of `CountMessages`.
-pub fn of_count(prompt: Option<wire::count_messages_request::Prompt>) -> Form {
-    use wire::count_messages_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
+/// Makes the reader of one request's prompt: prost gives each request a type of its own for the
+/// same two forms.
+macro_rules! reader {
+    ($(#[$doc:meta])* $name:ident, $request:ident) => {
+        $(#[$doc])*
+        pub fn $name(prompt: Option<wire::$request::Prompt>) -> Form {
+            use wire::$request::Prompt::{ProviderRequest, Typed};
+            prompt.map(|prompt| match prompt {
+                Typed(typed) => from_typed(typed),
+                ProviderRequest(request) => from_provider(request),
+            })
+        }
+    };
 }
 
-/// The prompt of `EstimateConversation`.
-pub fn of_estimate(prompt: Option<wire::estimate_conversation_request::Prompt>) -> Form {
-    use wire::estimate_conversation_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
-}
-
-/// The prompt of `RecordActual`.
-pub fn of_record(prompt: Option<wire::record_actual_request::Prompt>) -> Form {
-    use wire::record_actual_request::Prompt::{ProviderRequest, Typed};
-    prompt.map(|prompt| match prompt {
-        Typed(typed) => from_typed(typed),
-        ProviderRequest(request) => from_provider(request),
-    })
-}
+reader!(
+    /// The prompt of `CountMessages`.
+    of_count,
+    count_messages_request
+);
+reader!(
+    /// The prompt of `EstimateConversation`.
+    of_estimate,
+    estimate_conversation_request
+);
+reader!(
+    /// The prompt of `RecordActual`.
+    of_record,
+    record_actual_request
+);
 
 fn from_typed(prompt: wire::Prompt) -> (&'static str, Result<Conversation, Status>) {
     ("typed", typed::request(prompt))

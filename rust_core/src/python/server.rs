@@ -58,10 +58,6 @@ impl Server {
         self.core.address().port()
     }
 
-    fn connections(&self) -> usize {
-        self.core.connections()
-    }
-
     fn set_tls(&self, tls: Pem) -> PyResult<()> {
         self.core.set_tls(read(tls)?);
         Ok(())

@@ -118,11 +118,6 @@ pub struct Pass {
 
 #[pymethods]
 impl Pass {
-    #[getter]
-    fn tenant(&self) -> Option<String> {
-        self.pass.lock().as_ref().map(|pass| pass.tenant().to_owned())
-    }
-
     #[pyo3(signature = (method, request, timeout=None))]
     fn answer<'py>(
         &self,

@@ -157,7 +157,7 @@ impl Claude {
             let text = match tool {
                 Tool::Function(function) => texts::function(function),
                 Tool::Other(value) => {
-                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                    tally.caveats.insert(Caveats::COUNTED_AS_JSON);
                     tally.add(Kind::Tools, self.own_tool, self.own_tool_most);
                     texts::json(value)
                 }

@@ -140,7 +140,7 @@ fn tool_json(tool: &Tool, caveats: &mut Caveats) -> String {
         })
         .to_string(),
         Tool::Other(value) => {
-            caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+            caveats.insert(Caveats::COUNTED_AS_JSON);
             value.to_string()
         }
     }

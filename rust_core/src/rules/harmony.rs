@@ -92,7 +92,7 @@ impl Harmony {
         let mut tokens = self.tools + alone + context.count(&text)?;
         for tool in &preamble.tools {
             if let Tool::Other(value) = tool {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
+                tally.caveats.insert(Caveats::COUNTED_AS_JSON);
                 tokens += context.count(&value.to_string())?;
             }
         }

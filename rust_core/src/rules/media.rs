@@ -40,13 +40,13 @@ impl MediaRules {
             MediaKind::Video => (self.video_per_second * seconds(media)).ceil() as u32,
             MediaKind::File => self.per_page.saturating_mul(pages(media)),
         };
-        tally.caveats.0 |= Caveats::MEDIA_UNRULED.0;
+        tally.caveats.insert(Caveats::MEDIA_UNRULED);
         tally.add(Kind::Media, bound, bound);
     }
 
     fn add_image(&self, tally: &mut Tally, media: &Media) {
         let cost = self.image.cost(Dimensions::of(media), &media.detail);
-        tally.caveats.0 |= cost.caveats.0;
+        tally.caveats.insert(cost.caveats);
         let tokens = cost.tokens.saturating_add(self.image_frame);
         let most = cost.most.saturating_add(self.image_frame + self.image_slack);
         tally.add(Kind::Media, tokens, (f64::from(most) * (1.0 + self.image_margin)).ceil() as u32);

@@ -199,7 +199,7 @@ impl Tally {
         for (bound, other) in self.bound.iter_mut().zip(other.bound) {
             *bound = other.max(*bound);
         }
-        self.caveats.0 |= other.caveats.0;
+        self.caveats.insert(other.caveats);
     }
 
     /// The best estimate.

@@ -133,12 +133,6 @@ impl Server {
         self.address
     }
 
-    /// How many connections are open.
-    #[must_use]
-    pub fn connections(&self) -> usize {
-        self.connections.len()
-    }
-
     /// Uses another certificate for connections from now on.
     pub fn set_tls(&self, tls: Tls) {
         self.shared.tls.store(Some(tls.0));

@@ -66,9 +66,10 @@ fn answers(
         let request = next_or_drain(&shared, &mut requests).await?;
         Ok(request.map(|request| (request, (shared, requests))))
     });
-    let counts =
-        requests.map(move |request| count(shared.clone(), tenant.clone(), request, deadline));
-    until_failure(counts.buffered(AT_ONCE))
+    // tonic sends the first failure as the stream's status, and asks for nothing after it.
+    requests
+        .map(move |request| count(shared.clone(), tenant.clone(), request, deadline))
+        .buffered(AT_ONCE)
 }
 
 /// The next request. A stream that goes on for half of the grace time of a drain is ended after what
@@ -120,16 +121,4 @@ async fn admitted(
             result => return result.map_err(|e| message::status(&e)),
         }
     }
-}
-
-/// The stream up to its first failure, which ends it.
-fn until_failure<S>(answers: S) -> impl Stream<Item = Result<Vec<u8>, Status>> + Send + 'static
-where
-    S: Stream<Item = Result<Vec<u8>, Status>> + Send + 'static,
-{
-    let mut failed = false;
-    answers.take_while(move |answer| {
-        let go_on = !std::mem::replace(&mut failed, answer.is_err());
-        std::future::ready(go_on)
-    })
 }

@@ -15,11 +15,11 @@ from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 from opentelemetry.trace.status import Status, StatusCode
 
 from tokencountd import _core
+from tokencountd.statuses import CODES
 from tokencountd.telemetry.metrics import resource
 
 _INTERVAL = 0.5
 _SCOPE = InstrumentationScope("tokencountd")
-_CODES = {code.value[0]: code for code in grpc.StatusCode}
 # The codes that the semantic conventions call errors of a server; the others are the caller's.
 _ERRORS = frozenset(
     (
@@ -56,7 +56,7 @@ class Traces:
                 self._processor.on_end(self._readable(span))
 
     def _readable(self, span: _core.Span) -> ReadableSpan:
-        code = _CODES[span.code]
+        code = CODES[span.code]
         attributes = {
             "rpc.system.name": "grpc",
             "rpc.method": span.method,

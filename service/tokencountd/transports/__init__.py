@@ -6,8 +6,6 @@ from tokencountd import _core
 from tokencountd.access import Pem
 from tokencountd.settings import Settings
 
-NATIVE, GRPCIO = "native", "grpcio"
-
 
 class Transport(Protocol):
     """A server that is bound and not started yet."""
@@ -30,7 +28,7 @@ class Transport(Protocol):
 def make(settings: Settings, service: _core.Service, tls: Pem | None) -> Transport:
     """The transport of the settings. Raises `OSError` if it can't listen, `ValueError` for `tls`."""
     # Imported here: the native one needs no grpcio, and starts faster without it.
-    if settings.transport == NATIVE:
+    if settings.transport == "native":
         from tokencountd.transports.native import Native
 
         return Native(settings, service, tls)

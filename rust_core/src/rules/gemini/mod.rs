@@ -14,7 +14,7 @@ mod signature;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use super::{Context, Kind, Rules, Tally, text_of};
 use crate::conversation::{
     Format, Function, Message, Part, Preamble, ResponseSchema, Role, Tool, ToolCall, ToolResult,
 };
@@ -125,8 +125,7 @@ impl Dialect {
                     self.declaration(function).add_to(&mut tally, Kind::Tools, context)?;
                 }
                 Tool::Other(value) => {
-                    tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                    context.add_text(&mut tally, Kind::Tools, &value.to_string())?;
+                    context.add_unknown(&mut tally, Kind::Tools, &value.to_string())?;
                 }
             }
         }

@@ -190,7 +190,7 @@ impl OpenAi {
         let mut tally = Tally::default();
         for part in &message.parts {
             if let Part::Reasoning(reasoning) = part {
-                tally.caveats.0 |= Caveats::OPAQUE_REASONING.0;
+                tally.caveats.insert(Caveats::OPAQUE_REASONING);
                 let summary = context.count(&reasoning.text)?;
                 tally.add(Kind::Reasoning, 0, summary);
                 self.encrypted.add(&mut tally, reasoning.signature.len(), message.keeps_thinking);

@@ -4,7 +4,7 @@ use super::seam::Seam;
 use super::typescript::Style;
 use super::{Interface, Join, full_name, texts};
 use crate::conversation::{Function, Preamble, ResponseSchema, Tool, ToolChoiceMode};
-use crate::rules::{Caveats, Context, Kind, Tally};
+use crate::rules::{Context, Kind, Tally};
 use crate::status::Status;
 
 impl Interface {
@@ -18,8 +18,7 @@ impl Interface {
     ) -> Result<(), Status> {
         for tool in &preamble.tools {
             if let Tool::Other(value) = tool {
-                tally.caveats.0 |= Caveats::COUNTED_AS_JSON.0;
-                context.add_text(tally, Kind::Tools, &value.to_string())?;
+                context.add_unknown(tally, Kind::Tools, &value.to_string())?;
             }
         }
         let functions = || preamble.tools.iter().filter_map(function);
