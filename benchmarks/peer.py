@@ -1,27 +1,17 @@
 """Counts with other libraries, in their own environment: one order a line in, one answer a line out.
 
-LiteLLM brings the vocabularies, so that tiktoken needs not download them. An order is
+`peers.environ` says where the vocabularies are. An order is
 `{"counter", "model", "prompts"}`, an answer is a `peers.Counted`.
 """
 
 # pyright: basic, reportMissingImports=false
 
-import importlib.util
 import json
-import os
 import sys
 import time
-from pathlib import Path
-
-_VOCABULARIES = Path("litellm_core_utils") / "tokenizers"
 
 
 def main() -> None:
-    package = importlib.util.find_spec("litellm")
-    assert package
-    assert package.origin
-    vocabularies = Path(package.origin).parent / _VOCABULARIES
-    os.environ["TIKTOKEN_CACHE_DIR"] = os.environ["CUSTOM_TIKTOKEN_CACHE_DIR"] = str(vocabularies)
     counters = {"tiktoken": _tiktoken, "litellm": _litellm}
     for line in sys.stdin:
         order = json.loads(line)

@@ -20,8 +20,11 @@ NAMES = ("tiktoken", "litellm")
 
 Prompts = list[list[dict[str, str]]]
 
-_BIN = ROOT / ".work" / "peers" / "bin"
-_ENVIRON = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+_HOME = ROOT / ".work" / "peers"
+_BIN = _HOME / "bin"
+PYTHON = _BIN / "python"
+"""The interpreter of the environment."""
+_VOCABULARIES = "lib/python*/site-packages/litellm/litellm_core_utils/tokenizers"
 _PATIENCE = 60.0
 
 
@@ -36,13 +39,24 @@ class Counted:
     tokens: list[int]
 
 
+def environ() -> dict[str, str]:
+    """What the peers' processes are told: LiteLLM brings prices and vocabularies, so nothing is fetched."""
+    vocabularies = str(next(_HOME.glob(_VOCABULARIES)))
+    return {
+        **os.environ,
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "TIKTOKEN_CACHE_DIR": vocabularies,
+        "CUSTOM_TIKTOKEN_CACHE_DIR": vocabularies,
+    }
+
+
 class Peers:
     """The process that counts with libraries; see `peer.py`."""
 
     def __init__(self) -> None:
-        command = [_BIN / "python", ROOT / "benchmarks" / "peer.py"]
+        command = [PYTHON, ROOT / "benchmarks" / "peer.py"]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_ENVIRON
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ()
         )
 
     def __enter__(self) -> Self:
@@ -107,7 +121,7 @@ def proxy() -> Generator[Proxy]:
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**_ENVIRON, "LITELLM_MASTER_KEY": key},
+        env={**environ(), "LITELLM_MASTER_KEY": key},
     )
     try:
         server = Proxy(port, key)

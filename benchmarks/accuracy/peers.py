@@ -16,12 +16,11 @@ from typing import Any, Self
 from benchmarks.accuracy.chat import chat
 from benchmarks.accuracy.counts import with_images
 from benchmarks.accuracy.rows import DataError, Row
-from benchmarks.results import ROOT
+from benchmarks.peers import PYTHON, environ
 
 RULE_OF_THUMB = "JSON / 4"
 NAMES = ("LiteLLM", "ai-tokenizer", "cookbook", RULE_OF_THUMB)
 
-PYTHON = ROOT / ".work" / "peers" / "bin" / "python"
 _HERE = Path(__file__).parent
 _NODE = _HERE / "ai_tokenizer"
 
@@ -90,7 +89,12 @@ def _chat(row: Row) -> dict[str, Any]:
 
 def _start(*command: str | Path) -> subprocess.Popen[str]:
     """A process of its own group, so that an interrupt reaches only us."""
-    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, process_group=0
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+        env={**environ(), "HF_HUB_OFFLINE": "1"},
     )

@@ -1,27 +1,17 @@
 """Counts chats with other Python libraries, in their own environment: a chat a line in, counts a line out.
 
 A line in is `{"model", "messages", "tools", "tool_choice"}` in OpenAI's form, a line out is
-`{"LiteLLM", "cookbook"}`: tokens, or null where the counter gave no number. Nothing is fetched: LiteLLM
-brings the vocabularies, and what it would take from a hub it replaces by one of OpenAI's.
+`{"LiteLLM", "cookbook"}`: tokens, or null where the counter gave no number. Nothing is fetched: what
+LiteLLM would take from a hub it replaces by one of OpenAI's vocabularies.
 """
 
 # pyright: basic, reportMissingImports=false
 
-import importlib.util
 import json
-import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
-    package = importlib.util.find_spec("litellm")
-    assert package
-    assert package.origin
-    vocabularies = Path(package.origin).parent / "litellm_core_utils" / "tokenizers"
-    os.environ["TIKTOKEN_CACHE_DIR"] = os.environ["CUSTOM_TIKTOKEN_CACHE_DIR"] = str(vocabularies)
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ["HF_HUB_OFFLINE"] = "1"
     counters = {"LiteLLM": _litellm, "cookbook": _cookbook}
     for line in sys.stdin:
         chat = json.loads(line)
