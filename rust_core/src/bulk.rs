@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::conversation::Format;
 use crate::conversation::json::{Fields, parse};
-use crate::conversation::{Format, provider};
-use crate::engine::{Call, Engine};
+use crate::conversation::provider::Body;
+use crate::engine::Engine;
 use crate::status::Status;
 use crate::vocabulary;
 use crate::wire::{self, Source};
@@ -105,13 +106,7 @@ fn body_count(
         })?,
         None => return Err(Status::invalid("format", Format::choices())),
     };
-    let conversation = provider::read(format, body).map(|mut conversation| {
-        if conversation.model.is_empty() {
-            model.clone_into(&mut conversation.model);
-        }
-        conversation
-    });
-    let count = engine.count_prompt(Some(("", conversation)), false, &Call::default())?;
+    let count = engine.count_body(format, Body::of(format, body)?, model)?;
     Ok(output(&count))
 }
 

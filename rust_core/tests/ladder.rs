@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Turn, assistant, engine, engine_with_quota, prompt, user};
+use common::{Turn, assistant, encoded, engine, engine_with_quota, prompt, user};
 use tokencount_core::wire::{Count, Message, Source};
 
 #[test]
@@ -42,7 +42,7 @@ fn next_turn(model: &str, expected: std::ops::Range<u32>) {
     let reply = assistant("About 384,400 km.");
     let recorded = engine.record(&Turn::full(first.clone()), 1500, Some((reply.clone(), 300)));
     let mut second = first;
-    second.messages.extend([reply, user("And the sun?")]);
+    second.messages.extend(encoded([reply, user("And the sun?")]));
     let full = engine.estimate(&Turn::full(second));
     assert_eq!(full.source(), Source::Delta);
     assert_eq!(full.new_messages, 1);

@@ -6,6 +6,7 @@ use super::blocks::{
     arguments, base64_bytes, others, output_config, output_format, read_thinking, role,
 };
 use super::json::{Fields, wrong_type};
+use super::messages::Messages;
 use super::provider::Reader;
 use super::unknown::Unknown;
 use super::{
@@ -15,7 +16,8 @@ use super::{
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { request, reply };
+pub const READER: Reader =
+    Reader { messages: "messages", model: |body| body.string("model"), request, reply };
 
 /// Settings of the request that add nothing to the prompt. Context management can only shorten it.
 const BODY_UNBILLED: &[&str] = &[
@@ -56,13 +58,9 @@ const BLOCK_UNBILLED: &[&str] = &["cache_control", "caller", "citations", "type"
 const TOOL_UNBILLED: &[&str] =
     &["allowed_callers", "cache_control", "defer_loading", "eager_input_streaming", "type"];
 
-fn request(body: Value) -> Result<Conversation, Status> {
-    let mut body = Fields::of(body)?;
+fn request(mut body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    let mut read = Conversation {
-        model: body.string("model")?.unwrap_or_default(),
-        ..Conversation::default()
-    };
+    let mut read = Conversation::default();
     let preamble = &mut read.preamble;
     let system = unknown.inside("system", |unknown| blocks(body.take("system"), unknown))?;
     if !system.is_empty() {
@@ -81,7 +79,7 @@ fn request(body: Value) -> Result<Conversation, Status> {
         unknown.inside("thinking", |unknown| read_thinking(thinking, preamble, unknown))?;
     }
     preamble.response_schema = response_schema(&mut body, &mut unknown)?;
-    read.messages = unknown.each("messages", body.array("messages")?, message)?;
+    read.messages = messages.read(&mut unknown, message)?;
     read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
     read.warnings = unknown.warnings;
     Ok(read)

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::blocks::{others, output_config, read_thinking, role};
 use super::json::Fields;
+use super::messages::Messages;
 use super::provider::Reader;
 use super::unknown::Unknown;
 use super::{
@@ -17,7 +18,8 @@ use crate::status::Status;
 use content::block;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { request, reply };
+pub const READER: Reader =
+    Reader { messages: "messages", model: |body| body.string("modelId"), request, reply };
 
 /// What the body hands on to the model as it is.
 const MODEL_FIELDS: &str = "additionalModelRequestFields";
@@ -48,13 +50,9 @@ const REPLY_UNBILLED: &[&str] = &[
     "usage",
 ];
 
-fn request(body: Value) -> Result<Conversation, Status> {
-    let mut body = Fields::of(body)?;
+fn request(mut body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    let mut read = Conversation {
-        model: body.string("modelId")?.unwrap_or_default(),
-        ..Conversation::default()
-    };
+    let mut read = Conversation::default();
     let system = unknown.each("system", body.array("system")?, block)?.concat();
     if !system.is_empty() {
         let message = Message { role: Role::System, parts: system, ..Message::default() };
@@ -71,7 +69,7 @@ fn request(body: Value) -> Result<Conversation, Status> {
         unknown
             .inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
     }
-    read.messages = unknown.each("messages", body.array("messages")?, message)?;
+    read.messages = messages.read(&mut unknown, message)?;
     read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
     read.warnings = unknown.warnings;
     Ok(read)

@@ -32,15 +32,25 @@ impl Digester {
     /// The key of the empty prefix: `key(0)`.
     #[must_use]
     pub fn root(&self) -> Digest {
-        self.digest(b'r', |_| ())
+        truncate(&blake3::keyed_hash(&self.key, b"r"))
     }
 
     /// `key(n) = H(key(n-1) ‖ digest(message n))`.
     #[must_use]
     pub fn extend(&self, prefix: &Digest, message: &Digest) -> Digest {
-        self.digest(b'c', |sink| {
-            sink.update(prefix).update(message);
-        })
+        let mut link = [b'c'; 1 + 2 * size_of::<Digest>()];
+        let (keys, digests) = link[1..].split_at_mut(size_of::<Digest>());
+        keys.copy_from_slice(prefix);
+        digests.copy_from_slice(message);
+        truncate(&blake3::keyed_hash(&self.key, &link))
+    }
+
+    /// A key of 256 bits for another use than digests, told apart by `domain`.
+    #[must_use]
+    pub fn derived(&self, domain: u8) -> [u64; 4] {
+        let hash = blake3::keyed_hash(&self.key, &[b'k', domain]);
+        let (words, _) = hash.as_bytes().as_chunks();
+        std::array::from_fn(|at| words.get(at).copied().map_or(0, u64::from_le_bytes))
     }
 
     /// The digest of one message.
@@ -111,7 +121,7 @@ impl<'a> Sink<'a> {
         hasher
     }
 
-    fn finish(mut self) -> blake3::Hash {
+    fn finish(&mut self) -> blake3::Hash {
         match self.hasher {
             Some(_) => self.spill().finalize(),
             None => blake3::keyed_hash(self.key, &self.chunk[..self.filled]),

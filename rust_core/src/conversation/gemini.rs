@@ -8,14 +8,15 @@ mod parts;
 
 use serde_json::Value;
 
-use super::json::{Fields, wrong_type};
+use super::json::Fields;
+use super::messages::Messages;
 use super::provider::Reader;
 use super::unknown::Unknown;
-use super::{Conversation, Message, Part, Role};
+use super::{Conversation, Memo, Message, Part, Role};
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { request, reply };
+pub const READER: Reader = Reader { messages: "contents", model, request, reply };
 
 /// Objects that hold the request: of token counting and of the batch interface.
 const WRAPPERS: [&str; 2] = ["generateContentRequest", "request"];
@@ -23,15 +24,14 @@ const WRAPPERS: [&str; 2] = ["generateContentRequest", "request"];
 /// Objects that hold settings beside the body itself: the interface's and the SDKs'.
 const CONFIGS: [&str; 2] = ["generationConfig", "config"];
 
-fn request(body: Value) -> Result<Conversation, Status> {
-    let mut body = fields(body)?;
+fn request(body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
+    let mut body = body.renamed(camel);
     if let Some(wrapper) = WRAPPERS.into_iter().find(|wrapper| body.has(wrapper)) {
-        return wrapped(wrapper, body);
+        return wrapped(body.take(wrapper), messages).map_err(|error| error.inside(wrapper));
     }
     let mut unknown = Unknown::default();
-    let model = body.string("model")?.unwrap_or_default();
-    let mut read = Conversation { model, ..Conversation::default() };
-    read.messages = contents(body.take("contents"), &mut unknown)?;
+    let mut read =
+        Conversation { messages: contents(messages, &mut unknown)?, ..Conversation::default() };
     for config in CONFIGS {
         let value = body.take(config);
         if !value.is_null() {
@@ -44,13 +44,22 @@ fn request(body: Value) -> Result<Conversation, Status> {
     Ok(read)
 }
 
-/// The request inside a wrapper, which may name the model beside it.
-fn wrapped(wrapper: &str, mut body: Fields) -> Result<Conversation, Status> {
-    let mut read = request(body.take(wrapper)).map_err(|error| error.inside(wrapper))?;
-    if read.model.is_empty() {
-        read.model = body.string("model")?.unwrap_or_default();
+/// The request inside a wrapper.
+fn wrapped(body: Value, messages: Messages<'_>) -> Result<Conversation, Status> {
+    let mut body = fields(body)?;
+    let messages = messages.with(body.take("contents"));
+    request(body, messages)
+}
+
+/// The model; a wrapper may be beside it or around it.
+fn model(body: &mut Fields) -> Result<Option<String>, Status> {
+    for wrapper in WRAPPERS {
+        let inner = body.get_mut(|name| camel(name.to_owned()) == wrapper);
+        if let Some(Value::String(model)) = inner.and_then(|inner| inner.get_mut("model")) {
+            return Ok(Some(std::mem::take(model)));
+        }
     }
-    Ok(read)
+    body.string("model")
 }
 
 /// A response, a list of a stream's responses, a candidate or its content.
@@ -94,40 +103,41 @@ fn content_of(reply: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> 
 }
 
 /// The conversation: a list of contents. SDKs also take one content, a text or a list of parts.
-fn contents(value: Value, unknown: &mut Unknown) -> Result<Vec<Message>, Status> {
-    let items = match value {
-        Value::Null => Vec::new(),
-        Value::Array(items) => items,
-        one => vec![one],
-    };
-    let mut messages: Vec<Message> = Vec::with_capacity(items.len());
-    // Parts that stand alone, one after the other, are one message of the user.
-    let mut is_open = false;
-    for (at, item) in items.into_iter().enumerate() {
-        let is_content = item.get("parts").is_some() || item.get("role").is_some();
-        let scope = format!("contents[{at}]");
-        if is_content {
-            messages.push(unknown.inside(&scope, |unknown| parts::content(item, unknown))?);
-        } else {
-            let parts = unknown.inside(&scope, |unknown| parts::part(item, unknown))?;
-            match messages.last_mut().filter(|_| is_open) {
-                Some(message) => message.parts.extend(parts),
-                None => messages.push(Message { parts, ..Message::default() }),
-            }
+fn contents(mut sent: Messages<'_>, unknown: &mut Unknown) -> Result<Vec<Message>, Status> {
+    if let Some(one) = sent.alone() {
+        sent = sent.with(Value::Array(vec![one]));
+    }
+    let mut bare = Vec::new();
+    let read = sent.read_indexed(unknown, |at, item, unknown| {
+        if item.get("parts").is_some() || item.get("role").is_some() {
+            return parts::content(item, unknown);
         }
-        is_open = !is_content;
+        bare.push(at);
+        let parts = parts::part(item, unknown)?;
+        Ok(Message { parts, ..Message::default() })
+    })?;
+    let mut messages: Vec<Message> = Vec::with_capacity(read.len());
+    // Parts that stand alone, one after the other, are one message of the user.
+    let mut bare = bare.into_iter().peekable();
+    let mut is_open = false;
+    for (at, mut message) in read.into_iter().enumerate() {
+        let is_bare = bare.next_if_eq(&at).is_some();
+        // What such a message is depends on its neighbours, and media on the settings.
+        if is_bare || message.parts.iter().any(parts::holds_media) {
+            message.memo = Memo::None;
+        }
+        match messages.last_mut().filter(|_| is_open && is_bare) {
+            Some(last) => last.parts.extend(message.parts),
+            None => messages.push(message),
+        }
+        is_open = is_bare;
     }
     Ok(messages)
 }
 
 /// The fields of an object with their names in camel case.
 fn fields(value: Value) -> Result<Fields, Status> {
-    match value {
-        Value::Object(map) => {
-            Fields::of(map.into_iter().map(|(name, value)| (camel(name), value)).collect())
-        }
-        other => Err(Status::invalid("", wrong_type("an object", &other))),
-    }
+    Ok(Fields::of(value)?.renamed(camel))
 }
 
 /// `function_call` in camel case.

@@ -23,10 +23,20 @@ impl Fields {
         }
     }
 
+    /// The same fields under the names that `name` gives them.
+    #[must_use]
+    pub fn renamed(self, name: impl Fn(String) -> String) -> Self {
+        Self(self.0.into_iter().map(|(field, value)| (name(field), value)).collect())
+    }
+
+    /// The first field of which `is_it` says so.
+    pub fn get_mut(&mut self, is_it: impl Fn(&str) -> bool) -> Option<&mut Value> {
+        self.0.iter_mut().find(|(name, _)| is_it(name)).map(|(_, value)| value)
+    }
+
     /// Takes a field of any type; `Null` if it is absent.
     pub fn take(&mut self, key: &str) -> Value {
-        let field = self.0.iter_mut().find(|(name, _)| name == key);
-        field.map_or(Value::Null, |(_, value)| value.take())
+        self.get_mut(|name| name == key).map_or(Value::Null, Value::take)
     }
 
     /// Whether the field is there, is not `null` and was not taken.

@@ -11,6 +11,8 @@ pub mod digest;
 mod format;
 mod gemini;
 pub mod json;
+mod memo;
+mod messages;
 mod openai;
 mod openai_chat;
 mod openai_responses;
@@ -23,15 +25,12 @@ use serde_json::Value;
 
 use crate::wire;
 pub use crate::wire::Format;
+pub use memo::{Counted, Memo, Recognise};
 pub use thinking::mark_thinking;
 
 /// A prompt of any provider's shape.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
-    /// The provider's name of the model; empty if the prompt named none.
-    pub model: String,
-    /// The interface that the prompt goes through; `Unspecified` for a typed prompt without one.
-    pub format: Format,
     /// What stands before the messages.
     pub preamble: Preamble,
     /// The messages, oldest first.
@@ -96,6 +95,8 @@ pub struct Message {
     /// The message holds thinking that led to a tool call: providers keep that until the user
     /// speaks again, and drop what led to an answer.
     pub keeps_thinking: bool,
+    /// What is known by the bytes that it was sent in.
+    pub memo: Memo,
 }
 
 impl Message {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::json::Fields;
+use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
 use super::unknown::Unknown;
@@ -13,7 +14,8 @@ use super::{
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { request, reply };
+pub const READER: Reader =
+    Reader { messages: "messages", model: |body| body.string("model"), request, reply };
 
 /// Settings: they are never part of the prompt.
 const UNBILLED: &[&str] = &[
@@ -75,16 +77,13 @@ const UNBILLED: &[&str] = &[
 const UNBILLED_IN_MESSAGE: &[&str] =
     &["annotations", "cache_control", "id", "index", "prefix", "status", "type"];
 
-fn request(body: Value) -> Result<Conversation, Status> {
-    let mut fields = Fields::of(body)?;
+fn request(mut fields: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    let model = fields.string("model")?.unwrap_or_default();
-    let messages = fields.array("messages")?;
-    let messages = unknown.each("messages", messages, message)?;
+    let messages = messages.read(&mut unknown, message)?;
     let mut preamble = preamble(&mut fields)?;
     preamble.other = unknown.rest(fields, UNBILLED);
     let warnings = unknown.warnings;
-    Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })
+    Ok(Conversation { preamble, messages, warnings })
 }
 
 fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {

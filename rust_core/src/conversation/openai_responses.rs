@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::json::{self, Fields};
+use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
 use super::unknown::Unknown;
@@ -11,7 +12,8 @@ use crate::status::Status;
 use crate::wire::Warning;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { request, reply };
+pub const READER: Reader =
+    Reader { messages: "input", model: |body| body.string("model"), request, reply };
 
 /// Settings: they are never part of the prompt.
 const UNBILLED: &[&str] = &[
@@ -45,24 +47,21 @@ const SERVER_STATE: &[&str] = &["previous_response_id", "conversation", "prompt"
 /// Fields of an item that are not billed, or that only replies have.
 const UNBILLED_IN_ITEM: &[&str] = &["cache_control", "created_by", "id", "phase", "status", "type"];
 
-fn request(body: Value) -> Result<Conversation, Status> {
-    let mut fields = Fields::of(body)?;
-    let mut unknown = Unknown { warnings: server_state(&mut fields) };
-    let model = fields.string("model")?.unwrap_or_default();
+fn request(mut fields: Fields, mut messages: Messages<'_>) -> Result<Conversation, Status> {
+    let mut unknown = Unknown::default();
+    unknown.warnings = server_state(&mut fields);
     let mut preamble = preamble(&mut fields)?;
-    let messages = match fields.take("input") {
-        Value::Null => Vec::new(),
-        Value::String(text) => vec![said(Role::User, text)],
-        Value::Array(items) => unknown.each("input", items, item)?,
-        other => {
+    let mut messages = match messages.alone() {
+        None => messages.read(&mut unknown, item)?,
+        Some(Value::String(text)) => vec![said(Role::User, text)],
+        Some(other) => {
             return Err(Status::invalid("input", json::wrong_type("a string or an array", &other)));
         }
     };
-    let mut messages = messages;
     bill_item_ids(&mut messages);
     preamble.other = unknown.rest(fields, UNBILLED);
     let warnings = unknown.warnings;
-    Ok(Conversation { model, preamble, messages, warnings, ..Conversation::default() })
+    Ok(Conversation { preamble, messages, warnings })
 }
 
 /// Calls that were made at once are not billed their items' ids.

@@ -1,30 +1,76 @@
 //! A provider's request body or reply: which reader understands it.
 
-use serde_json::Value;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use serde_json::{Map, Value};
 
+use super::json::Fields;
+use super::memo::Recognise;
+use super::messages::{Messages, Sent};
 use super::{Conversation, Format, Message, json};
 use crate::status::Status;
+use crate::wire::ErrorReason;
 
 /// Reads one provider's interface.
 pub struct Reader {
-    /// The request body. The model and warnings are filled in where the body has them; a body
-    /// without messages is none of the reader's concern.
-    pub request: fn(Value) -> Result<Conversation, Status>,
+    /// Name of the body's field that holds the messages.
+    pub messages: &'static str,
+    /// Takes the model out of a body that names it.
+    pub model: fn(&mut Fields) -> Result<Option<String>, Status>,
+    /// The rest of the request body. Warnings are filled in; a body without messages is none of
+    /// the reader's concern.
+    pub request: fn(Fields, Messages<'_>) -> Result<Conversation, Status>,
     /// The reply: the provider's whole response, or the message (or list of items) inside it, as
     /// the messages that the next request will hold.
     pub reply: fn(Value) -> Result<Vec<Message>, Status>,
 }
 
-/// Reads the JSON text of a request body.
-pub fn request(format: Format, body: &[u8]) -> Result<Conversation, Status> {
-    read(format, json::parse("body", body)?)
+/// A request body whose messages are not read yet.
+pub struct Body<'a> {
+    /// The model that the body names; empty if it names none.
+    pub model: String,
+    reader: &'static Reader,
+    fields: Fields,
+    messages: Sent<'a>,
 }
 
-/// Reads a request body.
-pub fn read(format: Format, body: Value) -> Result<Conversation, Status> {
-    let mut conversation = (reader(format)?.request)(body).map_err(|error| error.inside("body"))?;
-    conversation.format = format;
-    Ok(conversation)
+impl<'a> Body<'a> {
+    /// Opens the JSON text of a body.
+    pub fn open(format: Format, text: &'a [u8]) -> Result<Self, Status> {
+        // What is no JSON at all is told so, whatever it was meant to be.
+        let reader = reader(format).or_else(|unknown| json::parse("body", text).and(Err(unknown)))?;
+        let (fields, messages) = split(text, reader.messages).map_err(|e| e.inside("body"))?;
+        Self::new(reader, fields, messages)
+    }
+
+    /// Opens a body that was parsed.
+    pub fn of(format: Format, body: Value) -> Result<Self, Status> {
+        let reader = reader(format)?;
+        let mut fields = Fields::of(body).map_err(|error| error.inside("body"))?;
+        let messages = Sent::Value(fields.take(reader.messages));
+        Self::new(reader, fields, messages)
+    }
+
+    fn new(
+        reader: &'static Reader,
+        mut fields: Fields,
+        messages: Sent<'a>,
+    ) -> Result<Self, Status> {
+        let model = (reader.model)(&mut fields).map_err(|error| error.inside("body"))?;
+        Ok(Self { model: model.unwrap_or_default(), reader, fields, messages })
+    }
+
+    /// Reads it all, but for the messages that are known.
+    pub fn read(self, known: &dyn Recognise) -> Result<Conversation, Status> {
+        let Self { reader, fields, messages, .. } = self;
+        let messages = Messages { field: reader.messages, sent: messages, known };
+        (reader.request)(fields, messages).map_err(|error| error.inside("body"))
+    }
+}
+
+/// Reads the JSON text of a request body.
+pub fn request(format: Format, body: &[u8]) -> Result<Conversation, Status> {
+    Body::open(format, body)?.read(&())
 }
 
 /// Reads the JSON text of a reply.
@@ -43,5 +89,46 @@ fn reader(format: Format) -> Result<&'static Reader, Status> {
         Format::Unspecified => {
             Err(Status::missing("format", format!("required: {}", Format::choices())))
         }
+    }
+}
+
+/// Parses a body but for the items of the list in its field `messages`.
+fn split<'a>(text: &'a [u8], messages: &'static str) -> Result<(Fields, Sent<'a>), Status> {
+    let mut parser = serde_json::Deserializer::from_slice(text);
+    let split = parser.deserialize_any(Split { messages });
+    match split.and_then(|split| parser.end().map(|()| split)) {
+        Ok((fields, messages)) => Ok((Fields::of(Value::Object(fields))?, messages)),
+        // It is JSON of another type than expected: the readers of values say so better.
+        Err(error) if error.is_data() => {
+            let mut fields = Fields::of(json::parse("", text)?)?;
+            let messages = Sent::Value(fields.take(messages));
+            Ok((fields, messages))
+        }
+        Err(error) => Err(Status::in_field(ErrorReason::InvalidJson, "", error.to_string())),
+    }
+}
+
+struct Split {
+    messages: &'static str,
+}
+
+impl<'de> Visitor<'de> for Split {
+    type Value = (Map<String, Value>, Sent<'de>);
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+        let mut rest = Map::new();
+        let mut messages = Sent::Value(Value::Null);
+        while let Some(name) = fields.next_key::<String>()? {
+            if name == self.messages {
+                messages = fields.next_value()?;
+            } else {
+                rest.insert(name, fields.next_value()?);
+            }
+        }
+        Ok((rest, messages))
     }
 }

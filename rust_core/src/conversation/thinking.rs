@@ -1,14 +1,15 @@
 //! Which thinking in a conversation providers keep.
 
-use super::{Message, Part, Role};
+use super::{Memo, Message, Part, Role};
 
 impl Message {
     fn has_thinking(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Reasoning(_) | Part::Signature(_)))
     }
 
-    fn has_call(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
+    pub(crate) fn has_call(&self) -> bool {
+        let is_known = matches!(self.memo, Memo::Known(known) if known.calls);
+        is_known || self.parts.iter().any(|part| matches!(part, Part::ToolCall(_)))
     }
 }
 

@@ -1,18 +1,18 @@
 //! Reads a typed prompt.
 
+use bytes::Bytes;
+use prost::Message as _;
 use serde_json::Value;
 
 use super::{
-    Conversation, Format, Function, Media, MediaKind, Message, Part, Preamble, Reasoning,
-    ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult, json,
+    Conversation, Format, Function, Media, MediaKind, Memo, Message, Part, Preamble, Reasoning,
+    Recognise, ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult, json,
 };
 use crate::status::Status;
-use crate::wire;
+use crate::wire::{self, ErrorReason};
 
-/// The conversation of a typed prompt.
-pub fn request(prompt: wire::Prompt) -> Result<Conversation, Status> {
-    let format = Format::try_from(prompt.format)
-        .map_err(|_| Status::invalid("format", "is not a known format"))?;
+/// The conversation of a typed prompt, but for the messages that are known.
+pub fn request(prompt: wire::Prompt, known: &dyn Recognise) -> Result<Conversation, Status> {
     let choice = prompt.tool_choice.map(tool_choice).transpose()?.unwrap_or_default();
     let schema = prompt.response_schema.map(response_schema).transpose()?;
     let preamble = Preamble {
@@ -23,8 +23,21 @@ pub fn request(prompt: wire::Prompt) -> Result<Conversation, Status> {
         thinking: prompt.thinking,
         ..Preamble::default()
     };
-    let messages = indexed("messages", prompt.messages, message)?;
-    Ok(Conversation { model: prompt.model, format, preamble, messages, warnings: Vec::new() })
+    let messages = indexed("messages", prompt.messages, |sent| encoded(sent, known))?;
+    Ok(Conversation { preamble, messages, warnings: Vec::new() })
+}
+
+/// A message as it came over the wire.
+fn encoded(sent: Bytes, known: &dyn Recognise) -> Result<Message, Status> {
+    let memo = known.find(&sent);
+    if let Memo::Known(known) = memo {
+        return Ok(Message::known(known));
+    }
+    let decoded = wire::Message::decode(sent).map_err(|error| {
+        let message = format!("the bytes are no message: {error}");
+        Status::in_field(ErrorReason::MalformedRequest, "", message)
+    })?;
+    Ok(Message { memo, ..message(decoded)? })
 }
 
 /// One typed message.
@@ -73,6 +86,9 @@ fn items(message: Message) -> Vec<Message> {
     if items.is_empty() {
         let (role, name) = (message.role, message.name);
         items.push(Message { role, name, ..Message::default() });
+    }
+    if let [alone] = items.as_mut_slice() {
+        alone.memo = message.memo;
     }
     items
 }

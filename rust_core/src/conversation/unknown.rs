@@ -18,9 +18,16 @@ const MAX_WARNINGS: usize = 32;
 pub struct Unknown {
     /// One warning a field, up to a limit.
     pub warnings: Vec<Warning>,
+    left_out: usize,
 }
 
 impl Unknown {
+    /// Equal at two moments if nothing was reported between them, nor left out for want of room.
+    #[must_use]
+    pub fn mark(&self) -> (usize, usize) {
+        (self.warnings.len(), self.left_out)
+    }
+
     /// Runs `read` on what stands in `scope` (`system`, `[2]`): paths of its error and of its
     /// warnings are put inside that scope.
     pub fn inside<T>(
@@ -55,6 +62,7 @@ impl Unknown {
     pub fn rest(&mut self, fields: Fields, unbilled: &[&str]) -> Vec<(String, Value)> {
         let rest: Vec<_> = fields.rest(unbilled).collect();
         let room = MAX_WARNINGS.saturating_sub(self.warnings.len());
+        self.left_out += rest.len().saturating_sub(room);
         for (field, _) in rest.iter().take(room) {
             self.warnings.push(Warning {
                 code: "unknown_field".into(),

@@ -1,56 +1,127 @@
-//! A call's prompt in either of its forms, as the conversation that it holds.
+//! A call's prompt in either of its forms, opened as far as to tell its model and interface.
 
-use crate::conversation::{Conversation, Format, provider, typed};
+use crate::conversation::provider::Body;
+use crate::conversation::{Conversation, Format, Recognise, typed};
 use crate::status::Status;
 use crate::wire;
 
-/// The name of the form's field and what was read from it. `None`: absent.
-pub type Form = Option<(&'static str, Result<Conversation, Status>)>;
+/// A prompt as a request holds it.
+pub enum Form {
+    /// Made of the contract's own messages.
+    Typed(wire::Prompt),
+    /// A provider's request body.
+    Provider(wire::ProviderRequest),
+}
 
 /// Makes the reader of one request's prompt: prost gives each request a type of its own for the
 /// same two forms.
-macro_rules! reader {
+macro_rules! form {
     ($(#[$doc:meta])* $name:ident, $request:ident) => {
         $(#[$doc])*
-        pub fn $name(prompt: Option<wire::$request::Prompt>) -> Form {
+        pub fn $name(prompt: Option<wire::$request::Prompt>) -> Option<Form> {
             use wire::$request::Prompt::{ProviderRequest, Typed};
             prompt.map(|prompt| match prompt {
-                Typed(typed) => from_typed(typed),
-                ProviderRequest(request) => from_provider(request),
+                Typed(typed) => Form::Typed(typed),
+                ProviderRequest(request) => Form::Provider(request),
             })
         }
     };
 }
 
-reader!(
+form!(
     /// The prompt of `CountMessages`.
     of_count,
     count_messages_request
 );
-reader!(
+form!(
     /// The prompt of `EstimateConversation`.
     of_estimate,
     estimate_conversation_request
 );
-reader!(
+form!(
     /// The prompt of `RecordActual`.
     of_record,
     record_actual_request
 );
 
-fn from_typed(prompt: wire::Prompt) -> (&'static str, Result<Conversation, Status>) {
-    ("typed", typed::request(prompt))
+impl Form {
+    /// Opens the prompt. An error's field is inside the form's.
+    pub fn open(&mut self) -> Result<Opened<'_>, Status> {
+        match self {
+            Self::Typed(prompt) => open_typed(prompt).map_err(|error| error.inside("typed")),
+            Self::Provider(request) => {
+                open_provider(request).map_err(|error| error.inside("provider_request"))
+            }
+        }
+    }
 }
 
-fn from_provider(request: wire::ProviderRequest) -> (&'static str, Result<Conversation, Status>) {
-    let read = || {
-        let format = Format::try_from(request.format)
-            .map_err(|_| Status::invalid("format", "is not a known format"))?;
-        let mut conversation = provider::request(format, &request.body)?;
-        if !request.model.is_empty() {
-            conversation.model = request.model;
-        }
-        Ok(conversation)
+/// A prompt whose messages are not read yet.
+pub struct Opened<'a> {
+    /// Name of the form's field in the request; empty where there is none.
+    pub field: &'static str,
+    /// The provider's name of the model; empty if the prompt names none.
+    pub model: String,
+    /// The interface; `Unspecified` for a typed prompt without one.
+    pub format: Format,
+    /// What is to be read.
+    pub content: Content<'a>,
+}
+
+/// What an opened prompt holds.
+pub enum Content<'a> {
+    /// Nothing: the prompt is its base.
+    Nothing,
+    /// The contract's own messages.
+    Typed(wire::Prompt),
+    /// A provider's body.
+    Body(Body<'a>),
+}
+
+impl Opened<'_> {
+    /// No prompt, behind a base.
+    pub const NOTHING: Self = Self {
+        field: "",
+        model: String::new(),
+        format: Format::Unspecified,
+        content: Content::Nothing,
     };
-    ("provider_request", read())
+
+    /// Whether the prompt is in the contract's own messages.
+    pub const fn is_typed(&self) -> bool {
+        matches!(self.content, Content::Typed(_))
+    }
+
+    /// Reads it all, but for the messages that are known.
+    pub fn read(self, known: &dyn Recognise) -> Result<Conversation, Status> {
+        let read = match self.content {
+            Content::Nothing => Ok(Conversation::default()),
+            Content::Typed(prompt) => typed::request(prompt, known),
+            Content::Body(body) => body.read(known),
+        };
+        read.map_err(|error| error.inside(self.field))
+    }
+}
+
+/// A body that comes in no request, for the model that it names or else `model`.
+pub fn of_body<'a>(format: Format, body: Body<'a>, model: &str) -> Opened<'a> {
+    let model = if body.model.is_empty() { model.to_owned() } else { body.model.clone() };
+    Opened { field: "", model, format, content: Content::Body(body) }
+}
+
+fn open_typed(prompt: &mut wire::Prompt) -> Result<Opened<'static>, Status> {
+    let prompt = std::mem::take(prompt);
+    let format = Format::try_from(prompt.format)
+        .map_err(|_| Status::invalid("format", "is not a known format"))?;
+    let model = prompt.model.clone();
+    Ok(Opened { field: "typed", model, format, content: Content::Typed(prompt) })
+}
+
+fn open_provider(request: &mut wire::ProviderRequest) -> Result<Opened<'_>, Status> {
+    let format = Format::try_from(request.format)
+        .map_err(|_| Status::invalid("format", "is not a known format"))?;
+    let body = Body::open(format, &request.body)?;
+    let model = std::mem::take(&mut request.model);
+    let model = if model.is_empty() { body.model.clone() } else { model };
+    Ok(Opened { field: "provider_request", model, format, content: Content::Body(body) })
 }

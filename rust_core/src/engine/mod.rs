@@ -9,6 +9,7 @@ mod ladder;
 mod learning;
 mod observe;
 mod prompt;
+mod recognise;
 mod record;
 mod state;
 
@@ -21,6 +22,8 @@ use quick_cache::sync::Cache;
 pub use call::{Call, Rpc};
 
 use crate::conversation::digest::Digest;
+use crate::conversation::provider::Body;
+use crate::conversation::{Counted, Format};
 use crate::metrics::Metrics;
 use crate::profile::Profiles;
 use crate::rules::Tally;
@@ -40,7 +43,10 @@ pub struct Engine {
     secret: [u8; 32],
     profiles: Profiles,
     store: Arc<dyn Store>,
+    /// Counts by the digest of what was counted.
     counts: Cache<Digest, Tally>,
+    /// Messages by the bytes they were sent in.
+    sent: Cache<Digest, Counted>,
     metrics: Metrics,
     hook: OnceLock<Hook>,
 }
@@ -58,8 +64,17 @@ impl Engine {
         store: Arc<dyn Store>,
         cache_bytes: usize,
     ) -> Self {
-        let counts = Cache::new((cache_bytes / COUNT_BYTES).max(1));
-        Self { secret, profiles, store, counts, metrics: Metrics::default(), hook: OnceLock::new() }
+        let entries = (cache_bytes / 2 / COUNT_BYTES).max(1);
+        let (counts, sent) = (Cache::new(entries), Cache::new(entries));
+        Self {
+            secret,
+            profiles,
+            store,
+            counts,
+            sent,
+            metrics: Metrics::default(),
+            hook: OnceLock::new(),
+        }
     }
 
     /// Answers an encoded request of one of the RPCs with an encoded response or a status. One of
@@ -107,7 +122,8 @@ impl Engine {
         request: wire::CountMessagesRequest,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {
-        self.count_prompt(form::of_count(request.prompt), request.per_message, call)
+        let prompt = self.prompt(form::of_count(request.prompt), &[], call)?;
+        Ok(self.count_prompt(prompt, request.per_message))
     }
 
     /// Answers one request of a stream. What is wrong with the request is part of the answer; what
@@ -147,17 +163,22 @@ impl Engine {
         Ok(count)
     }
 
-    /// Counts a complete prompt without looking at what is remembered of it.
-    pub(crate) fn count_prompt(
+    /// Counts a provider's body for the model, or the one that the body names.
+    pub(crate) fn count_body(
         &self,
-        form: form::Form,
-        per_message: bool,
-        call: &Call<'_>,
+        format: Format,
+        body: Body<'_>,
+        model: &str,
     ) -> Result<wire::Count, Status> {
-        let prompt = self.prompt(form, &[], call)?;
+        let prompt = self.opened(form::of_body(format, body, model), &[], &Call::default())?;
+        Ok(self.count_prompt(prompt, false))
+    }
+
+    /// The count of a complete prompt, without looking at what is remembered of it.
+    fn count_prompt(&self, prompt: Prompt, per_message: bool) -> wire::Count {
         let estimate = ladder::counted(&prompt, Correction::NONE);
         self.observe(&prompt, &estimate);
-        Ok(answer::count(prompt, &estimate, per_message))
+        answer::count(prompt, &estimate, per_message)
     }
 
     /// Keeps the prompt's estimate, so that the next turn can name it as its base. That is soft

@@ -12,14 +12,18 @@ impl Engine {
     pub fn metrics(&self) -> Vec<Snapshot> {
         let mut metrics = self.metrics.snapshot();
         metrics.extend(self.tolerate(self.store.stats()).iter().flat_map(store_metrics));
-        let (hits, misses) = (self.counts.hits(), self.counts.misses());
+        // What isn't known as it was sent is looked up again by its digest.
+        let (hits, misses) = (self.sent.hits() + self.counts.hits(), self.counts.misses());
         let cache =
             ("tokencount.cache.lookups", "Look-ups of counted messages", "{lookup}", "counter");
         let outcome = "tokencount.outcome";
         metrics
             .push(reading(cache, &[(&[(outcome, "hit")], hits), (&[(outcome, "miss")], misses)]));
         let size = ("tokencount.cache.size", "Memory of counted messages", "By", "gauge");
-        metrics.push(reading(size, &[(&[], (self.counts.len() * COUNT_BYTES) as u64)]));
+        metrics.push(reading(
+            size,
+            &[(&[], ((self.counts.len() + self.sent.len()) * COUNT_BYTES) as u64)],
+        ));
         metrics
     }
 

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::form::Form;
+use super::form::{Form, Opened};
+use super::recognise::Recogniser;
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{Conversation, Format, Message, Preamble, Role, mark_thinking, typed};
+use crate::conversation::{
+    Conversation, Counted, Format, Memo, Message, Preamble, Role, mark_thinking, typed,
+};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -73,26 +76,41 @@ impl Engine {
     /// Reads and counts a prompt. `base` is empty where the prompt is complete.
     pub(super) fn prompt(
         &self,
-        form: Form,
+        form: Option<Form>,
         base: &[u8],
         call: &Call<'_>,
     ) -> Result<Prompt, Status> {
         call.checkpoint()?;
-        let keys = Keys { tenant: tenant_id(&self.secret, call.tenant) };
-        let base = self.base(base, &keys)?;
-        let (mut conversation, field) = match form {
-            Some((field, conversation)) => (conversation.map_err(|e| e.inside(field))?, field),
-            None if base.is_some() => (Conversation::default(), ""),
+        let mut form = form;
+        let opened = match &mut form {
+            Some(form) => form.open()?,
+            None if !base.is_empty() => Opened::NOTHING,
             None => {
                 return Err(Status::missing("prompt", "required: `typed` or `provider_request`"));
             }
         };
-        let found = self.resolve(&conversation, base.as_ref().map(|(_, state)| state));
+        self.opened(opened, base, call)
+    }
+
+    /// Reads and counts an opened prompt.
+    pub(super) fn opened(
+        &self,
+        opened: Opened<'_>,
+        base: &[u8],
+        call: &Call<'_>,
+    ) -> Result<Prompt, Status> {
+        let keys = Keys { tenant: tenant_id(&self.secret, call.tenant) };
+        let base = self.base(base, &keys)?;
+        let (field, is_typed) = (opened.field, opened.is_typed());
+        let found =
+            self.resolve(&opened.model, opened.format, base.as_ref().map(|(_, state)| state));
         let (profile, format, warning) = found.map_err(|error| error.inside(field))?;
+        let digester = Digester::new(&self.secret, call.tenant, &profile.name, format);
+        let mut conversation = opened.read(&Recogniser::new(&self.sent, &digester, is_typed))?;
         if base.is_none() {
             conversation.lead();
         }
-        if field == "typed" {
+        if is_typed {
             let messages = conversation.messages.into_iter();
             conversation.messages =
                 messages.flat_map(|message| typed::in_format(message, format)).collect();
@@ -103,38 +121,45 @@ impl Engine {
             let message = "the conversation is empty: at least one message is needed";
             return Err(Status::missing(format.messages_field(field), message).inside(field));
         }
-        self.count(conversation, profile, format, keys, base, call).map(|mut prompt| {
-            prompt.warnings.extend(warning);
-            prompt
-        })
+        let mut prompt = Prompt {
+            profile,
+            format,
+            keys,
+            digester,
+            base,
+            preamble: (Digest::default(), Tally::default()),
+            messages: Vec::new(),
+            warnings: warning.into_iter().collect(),
+        };
+        self.fill(&mut prompt, conversation, call)?;
+        Ok(prompt)
     }
 
-    fn count(
+    /// Counts the conversation, and puts its counts into the prompt.
+    fn fill(
         &self,
+        prompt: &mut Prompt,
         conversation: Conversation,
-        profile: Arc<Profile>,
-        format: Format,
-        keys: Keys,
-        base: Option<(PrefixKey, State)>,
         call: &Call<'_>,
-    ) -> Result<Prompt, Status> {
-        let digester = Digester::new(&self.secret, call.tenant, &profile.name, format);
+    ) -> Result<(), Status> {
+        let Prompt { profile, digester, base, .. } = &*prompt;
         let checkpoint = || call.checkpoint();
-        let context = Context { profile: &profile, format, checkpoint: &checkpoint };
+        let context = Context { profile, format: prompt.format, checkpoint: &checkpoint };
         let digest = digester.preamble(&conversation.preamble);
         let sent = || profile.rules.preamble(&conversation.preamble, &context);
-        let preamble = match &base {
+        let preamble = match base {
             Some((key, state)) if conversation.preamble == Preamble::default() => {
                 (key.preamble, Tally::from(&state.preamble))
             }
             Some((key, state)) if digest != key.preamble => {
-                replaced(&digester, key, state, (digest, self.counted(digest, sent)?))
+                replaced(digester, key, state, (digest, self.counted(digest, sent)?))
             }
             _ => (digest, self.counted(digest, sent)?),
         };
-        let messages = self.tallies(&conversation.messages, &digester, &context)?;
-        let warnings = conversation.warnings;
-        Ok(Prompt { profile, format, keys, digester, base, preamble, messages, warnings })
+        prompt.messages = self.tallies(&conversation.messages, digester, &context)?;
+        prompt.preamble = preamble;
+        prompt.warnings.splice(0..0, conversation.warnings);
+        Ok(())
     }
 
     /// Each message's digest and tally.
@@ -144,17 +169,32 @@ impl Engine {
         digester: &Digester,
         context: &Context<'_>,
     ) -> Result<Vec<(Digest, Tally)>, Status> {
-        let counted = messages.iter().map(|message| {
-            let digest = digester.message(message);
-            let count = || {
-                let mut tally = context.profile.rules.message(message, context)?;
-                tally.opens_turn = message.opens_turn();
-                tally.is_reply = message.role == Role::Assistant;
-                Ok(tally)
-            };
-            Ok((digest, self.counted(digest, count)?))
-        });
-        counted.collect()
+        messages.iter().map(|message| self.tally(message, digester, context)).collect()
+    }
+
+    fn tally(
+        &self,
+        message: &Message,
+        digester: &Digester,
+        context: &Context<'_>,
+    ) -> Result<(Digest, Tally), Status> {
+        if let Memo::Known(known) = message.memo {
+            return Ok((known.digest, known.tally));
+        }
+        let digest = digester.message(message);
+        let tally = self.counted(digest, || {
+            let mut tally = context.profile.rules.message(message, context)?;
+            tally.opens_turn = message.opens_turn();
+            tally.is_reply = message.role == Role::Assistant;
+            Ok(tally)
+        })?;
+        if let Memo::New(key) = message.memo
+            && message.stands_alone()
+        {
+            let (role, calls) = (message.role, message.has_call());
+            self.sent.insert(key, Counted { digest, tally, role, calls });
+        }
+        Ok((digest, tally))
     }
 
     /// The tally of a digest, from memory or by counting.
@@ -187,26 +227,26 @@ impl Engine {
     /// The profile and interface of a prompt; those of its base where it names none.
     fn resolve(
         &self,
-        conversation: &Conversation,
+        model: &str,
+        format: Format,
         base: Option<&State>,
     ) -> Result<(Arc<Profile>, Format, Option<wire::Warning>), Status> {
-        let model = &conversation.model;
         let Some(state) = base else {
             if model.is_empty() {
                 return Err(Status::missing("model", "required: it picks the counting rules"));
             }
             let (profile, recognised) = self.profiles.resolve(model);
-            let format = match conversation.format {
+            let format = match format {
                 Format::Unspecified => profile.format,
                 format => format,
             };
             return Ok((profile.clone(), format, (!recognised).then(unknown_model)));
         };
         let profile = self.profiles.by_name(&state.profile).ok_or_else(unknown_prefix)?;
+        let sent_format = format;
         let format = Format::try_from(state.format).map_err(|_| unknown_prefix())?;
         let same_model = model.is_empty() || Arc::ptr_eq(self.profiles.resolve(model).0, profile);
-        let same_format =
-            matches!(conversation.format, Format::Unspecified) || conversation.format == format;
+        let same_format = matches!(sent_format, Format::Unspecified) || sent_format == format;
         // Another model or interface counts otherwise, so that prefix isn't this prompt's.
         if same_model && same_format {
             Ok((profile.clone(), format, None))

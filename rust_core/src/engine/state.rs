@@ -72,9 +72,14 @@ pub struct Counts {
 
 impl From<Tally> for Counts {
     fn from(tally: Tally) -> Self {
+        // Most of a prefix's tallies are empty, and so are their lists then.
+        let by_kind = |of: &dyn Fn(Kind) -> u32| match tally.upper_bound() {
+            0 => Vec::new(),
+            _ => Kind::ALL.map(of).to_vec(),
+        };
         Self {
-            tokens: Kind::ALL.map(|kind| tally.of(kind)).to_vec(),
-            bound: Kind::ALL.map(|kind| tally.bound_of(kind)).to_vec(),
+            tokens: by_kind(&|kind| tally.of(kind)),
+            bound: by_kind(&|kind| tally.bound_of(kind)),
             caveats: tally.caveats.0,
             opens_turn: tally.opens_turn,
             passing: tally.passing,

@@ -1,5 +1,6 @@
 //! Reads the profile table and finds a model's row.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -139,7 +140,9 @@ impl Profiles {
     /// The profile of that name, if there is one.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&Arc<Profile>> {
-        self.all().find(|profile| profile.name == name)
+        let order = |(prefix, _): &(String, _)| in_order(prefix, name);
+        let row = self.rows.binary_search_by(order).ok().and_then(|at| self.rows.get(at));
+        row.map(|(_, profile)| profile).or((name == DEFAULT).then_some(&self.default))
     }
 
     /// Every profile, the default last.
@@ -182,9 +185,14 @@ impl Profiles {
         let default =
             default.ok_or_else(|| TableError("no row has the prefix `default`".into()))?;
         let (_, default) = rows.swap_remove(default);
-        rows.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        rows.sort_by(|(a, _), (b, _)| in_order(a, b));
         Ok(Self { rows, default, strip: table.strip.clone() })
     }
+}
+
+/// The order of the rows: the longest first, of which the first that fits a name is the best.
+fn in_order(a: &str, b: &str) -> Ordering {
+    b.len().cmp(&a.len()).then_with(|| a.cmp(b))
 }
 
 impl FamilyRow {

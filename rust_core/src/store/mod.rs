@@ -62,6 +62,7 @@ pub trait Store: Send + Sync {
     fn newest(&self, prefix: &[u8]) -> Result<Option<KeyValue>, StoreError>;
 
     /// Accepts records: visible at once, durable within about 50 ms, never waiting for the disk.
+    /// One call's records that all wait to be written, with the same values, are not written anew.
     ///
     /// While the disk is behind, records are dropped and counted in [`Stats::dropped`].
     fn put(&self, records: Vec<KeyValue>) -> Result<(), StoreError>;

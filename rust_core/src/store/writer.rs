@@ -74,8 +74,12 @@ impl Pending {
         }
     }
 
-    /// Queues `records`, or drops and counts them if the writer is behind.
+    /// Queues `records`, or drops and counts them if the writer is behind. What waits already is
+    /// not queued again: a prompt that is asked for over and over is one write.
     pub fn put(&self, records: Vec<KeyValue>, options: &StoreOptions) -> Result<(), StoreError> {
+        if self.holds(&records) {
+            return Ok(());
+        }
         let mut queue = self.queue.lock();
         if queue.closed {
             return Err(StoreError::Closed);
@@ -132,6 +136,13 @@ impl Pending {
             stamped.push(record);
         }
         queue.requests.push_back(Request { records: stamped, done });
+    }
+
+    fn holds(&self, records: &[KeyValue]) -> bool {
+        let overlay = self.overlay.read();
+        records.iter().all(|(key, value)| {
+            overlay.get(key.as_slice()).is_some_and(|(_, waiting)| waiting == value)
+        })
     }
 
     /// The pending value under `key` and its stamp.

@@ -106,8 +106,12 @@ impl TestEngine {
     }
 }
 
+pub fn encoded(messages: impl Into<Vec<wire::Message>>) -> Vec<bytes::Bytes> {
+    messages.into().iter().map(|message| message.encode_to_vec().into()).collect()
+}
+
 pub fn prompt(model: &str, messages: impl Into<Vec<wire::Message>>) -> wire::Prompt {
-    wire::Prompt { model: model.into(), messages: messages.into(), ..wire::Prompt::default() }
+    wire::Prompt { model: model.into(), messages: encoded(messages), ..wire::Prompt::default() }
 }
 
 pub fn user(text: &str) -> wire::Message {

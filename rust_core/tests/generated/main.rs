@@ -1,5 +1,6 @@
 //! Generated prompts in every provider's form: never an error, estimates below their bounds, a
-//! longer prompt never counts less, and the typed form counts like the provider's body.
+//! longer prompt never counts less, the typed form counts like the provider's body, and messages
+//! that are recognised count as if they were read.
 //!
 //! 300 prompts for each interface; `make test-generated` makes 10,000. The environment variable
 //! `PROPTEST_CASES` sets another number.
@@ -23,43 +24,51 @@ use tokencount_core::wire::{self, count_messages_request::Prompt};
 
 use spec::{Addition, Spec};
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| engine(1 << 20));
+/// Remembers next to nothing, so that it reads every message.
+static FORGETFUL: LazyLock<Engine> = LazyLock::new(|| engine(0));
+
+fn engine(cache_bytes: usize) -> Engine {
     let store = MemoryStore::new(StoreOptions::new(1 << 20, Duration::from_secs(60)));
     let profiles = Profiles::load(None).expect("the embedded table is right");
-    Engine::new([7; 32], profiles, Arc::new(store), 1 << 20)
-});
+    Engine::new([7; 32], profiles, Arc::new(store), cache_bytes)
+}
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig { cases: cases.unwrap_or(300), ..ProptestConfig::default() }
 }
 
-fn count(prompt: Prompt) -> wire::Count {
+fn count(engine: &Engine, prompt: Prompt) -> wire::Count {
     let request = wire::CountMessagesRequest { prompt: Some(prompt), per_message: true };
     let answer =
-        ENGINE.answer(Rpc::CountMessages, request.encode_to_vec().into(), &Call::default());
+        engine.answer(Rpc::CountMessages, request.encode_to_vec().into(), &Call::default());
     let answer = answer.unwrap_or_else(|status| panic!("{status}"));
     let answer = wire::CountMessagesResponse::decode(answer.as_slice()).expect("an answer decodes");
     answer.count.expect("an answer has a count")
 }
 
-fn of_body(format: Format, spec: &Spec) -> wire::Count {
+fn of_typed(engine: &Engine, format: Format, spec: &Spec) -> wire::Count {
+    count(engine, Prompt::Typed(typed::of(format, spec)))
+}
+
+fn of_body(engine: &Engine, format: Format, spec: &Spec) -> wire::Count {
     let body = body::of(format, spec).to_string().into_bytes();
     let model = spec.model.clone();
-    count(Prompt::ProviderRequest(wire::ProviderRequest {
-        format: format as i32,
-        model,
-        body: body.into(),
-    }))
+    let request = wire::ProviderRequest { format: format as i32, model, body: body.into() };
+    count(engine, Prompt::ProviderRequest(request))
 }
 
 fn check(format: Format, spec: &Spec, addition: &Addition) -> Result<(), TestCaseError> {
-    let sent = of_body(format, spec);
+    let sent = of_body(&ENGINE, format, spec);
     prop_assert!(sent.tokens > 0 && sent.tokens <= sent.upper_bound, "{sent:?}");
-    let typed = count(Prompt::Typed(typed::of(format, spec)));
+    let typed = of_typed(&ENGINE, format, spec);
     prop_assert_eq!((typed.tokens, typed.upper_bound), (sent.tokens, sent.upper_bound), "typed");
     let longer = spec.with(addition);
-    let more = of_body(format, &longer);
+    let more = of_body(&ENGINE, format, &longer);
+    prop_assert_eq!(&more, &of_body(&FORGETFUL, format, &longer), "recognised in a body");
+    let typed = of_typed(&ENGINE, format, &longer);
+    prop_assert_eq!(&typed, &of_typed(&FORGETFUL, format, &longer), "recognised as typed");
     prop_assert!(more.tokens >= sent.tokens, "{} < {}", more.tokens, sent.tokens);
     prop_assert!(
         more.upper_bound >= sent.upper_bound,

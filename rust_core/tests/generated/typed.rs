@@ -1,5 +1,6 @@
 //! The typed form of a prompt.
 
+use prost::Message as _;
 use tokencount_core::conversation::Format;
 use tokencount_core::wire::{self, part::Content as Part};
 
@@ -10,7 +11,12 @@ pub fn of(format: Format, spec: &Spec) -> wire::Prompt {
     wire::Prompt {
         model: spec.model.clone(),
         system: spec.system.iter().map(|system| part(Part::Text(system.clone()))).collect(),
-        messages: spec.messages.iter().flat_map(|it| messages(format, it)).collect(),
+        messages: spec
+            .messages
+            .iter()
+            .flat_map(|it| messages(format, it))
+            .map(|it| it.encode_to_vec().into())
+            .collect(),
         tools: spec.tools.iter().map(tool).collect(),
         tool_choice: Some(choice(&spec.choice)),
         response_schema: spec.schema.as_ref().map(|schema| wire::ResponseSchema {

@@ -32,7 +32,7 @@ fn tally(format: Format, body: &Value) -> Tally {
     static PROFILES: LazyLock<Profiles> =
         LazyLock::new(|| Profiles::load(None).expect("the embedded table"));
     let conversation = read(format, body);
-    let (profile, _) = PROFILES.resolve(&conversation.model);
+    let (profile, _) = PROFILES.resolve(body["model"].as_str().unwrap_or_default());
     let context = Context { profile, format, checkpoint: &|| Ok(()) };
     let mut tally = profile.rules.preamble(&conversation.preamble, &context).expect("a count");
     for message in &conversation.messages {

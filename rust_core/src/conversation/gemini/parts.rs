@@ -41,6 +41,15 @@ pub fn list(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     }
 }
 
+/// Whether the part is of media, or a result that holds some.
+pub fn holds_media(part: &Part) -> bool {
+    match part {
+        Part::Media(_) => true,
+        Part::ToolResult(result) => result.parts.iter().any(holds_media),
+        _ => false,
+    }
+}
+
 /// One part; its signature, and what it holds beyond its kind's fields, follow it.
 pub fn part(value: Value, unknown: &mut Unknown) -> Result<Vec<Part>, Status> {
     if let Value::String(text) = value {

@@ -2,11 +2,18 @@
 
 use serde_json::json;
 
-use super::super::{Function, Media, MediaKind, Preamble, Reasoning, Tool, ToolCall, ToolResult};
+use super::super::provider::{self, Body};
+use super::super::{
+    Format, Function, Media, MediaKind, Preamble, Reasoning, Tool, ToolCall, ToolResult,
+};
 use super::*;
 
 fn read(body: Value) -> Conversation {
-    request(body).expect("a valid body")
+    open(&body).expect("a valid body")
+}
+
+fn open(body: &Value) -> Result<Conversation, Status> {
+    provider::request(Format::Gemini, body.to_string().as_bytes())
 }
 
 fn text(role: Role, text: &str) -> Message {
@@ -125,8 +132,9 @@ fn the_sdks_forms_are_read() {
     assert_eq!(sdk.preamble.system, [text(Role::System, "Be brief.")]);
     assert_eq!(sdk.preamble.tools, [Tool::Other(json!({"codeExecution": {}}))]);
     assert!(sdk.warnings.is_empty(), "{:?}", sdk.warnings);
-    let counting = read(json!({"generateContentRequest": {"model": "m", "contents": "Hi"}}));
-    assert_eq!((counting.model.as_str(), counting.messages), ("m", wanted));
+    let counting = json!({"generateContentRequest": {"model": "m", "contents": "Hi"}});
+    let opened = Body::of(Format::Gemini, counting.clone()).expect("a valid body");
+    assert_eq!((opened.model.as_str(), read(counting).messages), ("m", wanted));
 }
 
 #[test]
@@ -196,7 +204,8 @@ fn errors_name_the_field() {
         (json!({"systemInstruction": 1}), "systemInstruction"),
     ];
     for (body, field) in rows {
-        assert_eq!(request(body).expect_err("refused").field, field);
+        let path = format!("body.{field}");
+        assert_eq!(open(&body).expect_err("refused").field, path.trim_end_matches('.'));
     }
     assert_eq!(reply(json!({"text": "x"})).expect_err("refused").field, "candidates");
 }

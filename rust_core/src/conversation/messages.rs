@@ -1,0 +1,131 @@
+//! The messages of a body, read one by one: what is known by the bytes it was sent in isn't read.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::memo::{Memo, Recognise};
+use super::unknown::Unknown;
+use super::{Message, json};
+use crate::status::Status;
+
+/// The field of a body that holds its messages.
+pub struct Messages<'a> {
+    /// Name of the field.
+    pub field: &'static str,
+    /// What it holds.
+    pub sent: Sent<'a>,
+    /// Knows messages.
+    pub known: &'a dyn Recognise,
+}
+
+/// What the field holds.
+pub enum Sent<'a> {
+    /// A list, with each item's JSON text.
+    List(Vec<&'a RawValue>),
+    /// Anything else; a list too, where the body came parsed.
+    Value(Value),
+}
+
+impl<'a> Messages<'a> {
+    /// Takes what stands in the field alone, where a list is usual. `None`: it is a list, or absent.
+    pub fn alone(&mut self) -> Option<Value> {
+        match &mut self.sent {
+            Sent::List(_) | Sent::Value(Value::Null | Value::Array(_)) => None,
+            Sent::Value(value) => Some(value.take()),
+        }
+    }
+
+    /// The same field with other content.
+    #[must_use]
+    pub fn with(self, value: Value) -> Self {
+        Self { sent: Sent::Value(value), ..self }
+    }
+
+    /// Reads the messages that are not known. Absent is empty.
+    pub fn read(
+        self,
+        unknown: &mut Unknown,
+        mut read: impl FnMut(Value, &mut Unknown) -> Result<Message, Status>,
+    ) -> Result<Vec<Message>, Status> {
+        self.read_indexed(unknown, |_, value, unknown| read(value, unknown))
+    }
+
+    /// [`Self::read`] for readers that want to know which one they read.
+    pub fn read_indexed(
+        self,
+        unknown: &mut Unknown,
+        mut read: impl FnMut(usize, Value, &mut Unknown) -> Result<Message, Status>,
+    ) -> Result<Vec<Message>, Status> {
+        let Self { field, sent, known } = self;
+        let mut inside = |at: usize, item: Result<Value, Status>, unknown: &mut Unknown| {
+            unknown.inside(&format!("{field}[{at}]"), |unknown| read(at, item?, unknown))
+        };
+        match sent {
+            Sent::List(items) => {
+                let items = items.into_iter().map(|item| item.get().as_bytes()).enumerate();
+                let read = items.map(|(at, item)| match known.find(item) {
+                    Memo::Known(known) => Ok(Message::known(known)),
+                    memo => {
+                        let before = unknown.mark();
+                        let message = inside(at, json::parse("", item), unknown)?;
+                        // A warning has to be given each time.
+                        let memo = if unknown.mark() == before { memo } else { Memo::None };
+                        Ok(Message { memo, ..message })
+                    }
+                });
+                read.collect()
+            }
+            Sent::Value(Value::Null) => Ok(Vec::new()),
+            Sent::Value(Value::Array(items)) => {
+                let items = items.into_iter().enumerate();
+                items.map(|(at, item)| inside(at, Ok(item), unknown)).collect()
+            }
+            Sent::Value(other) => Err(Status::invalid(field, json::wrong_type("an array", &other))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sent<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SentVisitor)
+    }
+}
+
+struct SentVisitor;
+
+impl<'de> Visitor<'de> for SentVisitor {
+    type Value = Sent<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Sent::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(fields)).map(Sent::Value)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Sent::Value(text.into()))
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Sent::Value(truth.into()))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Sent::Value(Value::Null))
+    }
+}
