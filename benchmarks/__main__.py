@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import alternatives, counting, results, serving, startup, turns
+from benchmarks import alternatives, counting, rendering, results, serving, startup, turns
 from benchmarks.results import Effort, Result
 
 SUITES: dict[str, Callable[[Effort], Iterator[Result]]] = {
@@ -13,6 +13,7 @@ SUITES: dict[str, Callable[[Effort], Iterator[Result]]] = {
     "turns": turns.run,
     "startup": startup.run,
     "counting": counting.run,
+    "rendering": rendering.run,
     "alternatives": alternatives.run,
 }
 

@@ -65,6 +65,25 @@ def body(turns: list[dict[str, str]]) -> dict[str, Any]:
     return {"model": MODEL, "messages": turns}
 
 
+def tools(count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Functions with descriptions, and an object of three arguments each."""
+    source = random.Random(seed)
+
+    def argument(kind: str) -> dict[str, str]:
+        return {"type": kind, "description": text(source, 60)}
+
+    def function(number: int) -> dict[str, Any]:
+        properties = {
+            "place": argument("string"),
+            "amount": argument("number"),
+            "urgent": argument("boolean"),
+        }
+        parameters = {"type": "object", "properties": properties, "required": ["place"]}
+        return {"name": f"act_{number}", "description": text(source, 120), "parameters": parameters}
+
+    return [{"type": "function", "function": function(number)} for number in range(count)]
+
+
 def typed(turns: list[dict[str, str]]) -> Prompt:
     """The contract's own form of the same messages."""
     roles = {"user": Role.ROLE_USER, "assistant": Role.ROLE_ASSISTANT}
@@ -74,4 +93,9 @@ def typed(turns: list[dict[str, str]]) -> Prompt:
 
 def provider_request(turns: list[dict[str, str]], model: str = MODEL) -> ProviderRequest:
     """The contract's form of such a body."""
-    return ProviderRequest(format=FORMAT_OPENAI_CHAT, model=model, body=json.dumps(body(turns)).encode())
+    return of_body(body(turns), model)
+
+
+def of_body(content: dict[str, Any], model: str = MODEL) -> ProviderRequest:
+    """The contract's form of a Chat Completions body."""
+    return ProviderRequest(format=FORMAT_OPENAI_CHAT, model=model, body=json.dumps(content).encode())

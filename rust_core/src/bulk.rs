@@ -119,7 +119,7 @@ fn output(count: &wire::Count) -> Map<String, Value> {
     let fields = [
         ("tokens", json!(count.tokens)),
         ("upper_bound", json!(count.upper_bound)),
-        ("source", json!(source.as_str_name().trim_start_matches("SOURCE_").to_lowercase())),
+        ("source", json!(source.name())),
         ("encoding", json!(count.encoding)),
         ("profile", json!(count.profile)),
         ("warnings", warnings.collect()),

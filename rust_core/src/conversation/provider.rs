@@ -38,7 +38,8 @@ impl<'a> Body<'a> {
     /// Opens the JSON text of a body.
     pub fn open(format: Format, text: &'a [u8]) -> Result<Self, Status> {
         // What is no JSON at all is told so, whatever it was meant to be.
-        let reader = reader(format).or_else(|unknown| json::parse("body", text).and(Err(unknown)))?;
+        let reader =
+            reader(format).or_else(|unknown| json::parse("body", text).and(Err(unknown)))?;
         let (fields, messages) = split(text, reader.messages).map_err(|e| e.inside("body"))?;
         Self::new(reader, fields, messages)
     }

@@ -65,8 +65,9 @@ impl Engine {
         let rest = prompt.sent_from(0);
         // What stands before the base is known only by what the base remembers of it.
         let (key, state) = prompt.base.as_ref()?;
+        let anchor = state.anchor.clone()?;
         let same_preamble = key.preamble == prompt.preamble.0;
-        Some(Known { state: state.clone(), anchor: state.anchor.clone()?, rest, same_preamble })
+        Some(Known { state: state.clone(), anchor, rest, same_preamble })
     }
 
     /// The recorded state of one chain key, and whether its preamble is the prompt's.

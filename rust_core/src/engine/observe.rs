@@ -29,8 +29,7 @@ impl Engine {
 
     /// Counts an answer.
     pub(super) fn observe(&self, prompt: &Prompt, estimate: &Estimate) {
-        let source = estimate.source.as_str_name().trim_start_matches("SOURCE_").to_lowercase();
-        self.metrics.answers.add(&[&source, &prompt.profile.family], 1.0);
+        self.metrics.answers.add(&[estimate.source.name(), &prompt.profile.family], 1.0);
         self.metrics.tokens.add(&["known"], f64::from(estimate.known));
         self.metrics.tokens.add(&["estimated"], f64::from(estimate.tokens - estimate.known));
     }

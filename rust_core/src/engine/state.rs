@@ -56,10 +56,10 @@ pub struct Anchor {
 /// A tally as it is stored.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Counts {
-    #[prost(uint32, repeated, tag = "1")]
-    tokens: Vec<u32>,
-    #[prost(uint32, repeated, tag = "2")]
-    bound: Vec<u32>,
+    /// An [`ENTRY`] for each kind that has any. Numbers in a list of prost's take three times as
+    /// long, and most kinds are empty.
+    #[prost(bytes = "vec", tag = "7")]
+    kinds: Vec<u8>,
     #[prost(uint32, tag = "3")]
     caveats: u32,
     #[prost(bool, tag = "4")]
@@ -70,16 +70,20 @@ pub struct Counts {
     passed: u32,
 }
 
+/// Bytes of a kind's number, its tokens and their bound, little-endian.
+const ENTRY: usize = 1 + 4 + 4;
+
 impl From<Tally> for Counts {
     fn from(tally: Tally) -> Self {
-        // Most of a prefix's tallies are empty, and so are their lists then.
-        let by_kind = |of: &dyn Fn(Kind) -> u32| match tally.upper_bound() {
-            0 => Vec::new(),
-            _ => Kind::ALL.map(of).to_vec(),
-        };
+        let some = Kind::ALL.into_iter().filter(|kind| tally.bound_of(*kind) > 0);
+        let mut kinds = Vec::with_capacity(some.clone().count() * ENTRY);
+        for kind in some {
+            kinds.push(kind as u8);
+            kinds.extend_from_slice(&tally.of(kind).to_le_bytes());
+            kinds.extend_from_slice(&tally.bound_of(kind).to_le_bytes());
+        }
         Self {
-            tokens: by_kind(&|kind| tally.of(kind)),
-            bound: by_kind(&|kind| tally.bound_of(kind)),
+            kinds,
             caveats: tally.caveats.0,
             opens_turn: tally.opens_turn,
             passing: tally.passing,
@@ -91,9 +95,12 @@ impl From<Tally> for Counts {
 impl From<&Counts> for Tally {
     fn from(counts: &Counts) -> Self {
         let mut tally = Self::default();
-        let pairs = counts.tokens.iter().zip(&counts.bound);
-        for (kind, (tokens, bound)) in Kind::ALL.into_iter().zip(pairs) {
-            tally.add(kind, *tokens, *bound);
+        let (entries, _) = counts.kinds.as_chunks::<ENTRY>();
+        for [kind, t0, t1, t2, t3, b0, b1, b2, b3] in entries.iter().copied() {
+            let (tokens, bound) = ([t0, t1, t2, t3], [b0, b1, b2, b3]);
+            if let Some(kind) = Kind::ALL.get(usize::from(kind)) {
+                tally.add(*kind, u32::from_le_bytes(tokens), u32::from_le_bytes(bound));
+            }
         }
         tally.caveats.0 = counts.caveats;
         tally.opens_turn = counts.opens_turn;

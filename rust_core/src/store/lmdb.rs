@@ -22,7 +22,7 @@ use batch::Batch;
 mod batch;
 
 /// The version of the layout of tables, keys and values.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 /// Reader slots: more than a process has threads that read at one time.
 const MAX_READERS: u32 = 1024;
 /// Expired or evicted records that one commit removes beyond twice those that it writes.
