@@ -4,6 +4,7 @@ mod build {
     pub mod classes;
     pub mod contract;
     #[path = "../src/bpe/serialise.rs"]
+    #[allow(dead_code)] // What files need, no vocabulary here does.
     pub mod serialise;
     #[path = "../src/bpe/spelling.rs"]
     pub mod spelling;

@@ -2,7 +2,9 @@
 
 mod characters;
 mod claude;
+mod file;
 mod gemma;
+mod hugging_face;
 mod weights;
 
 use std::cell::Cell;
@@ -10,6 +12,7 @@ use std::sync::Arc;
 
 pub use characters::Characters;
 pub use claude::Claude;
+pub use file::{FileRow, FileVocabulary};
 pub use gemma::Gemma4;
 pub use weights::Weights;
 

@@ -1,6 +1,8 @@
 //! The vocabularies of open-weight models against `splintr`, which counts in its own way and is held
 //! to the models' own tokenizers.
 
+mod files;
+
 use proptest::prelude::*;
 use splintr::AnyTokenizer;
 use tokencount_core::vocabulary;
@@ -43,7 +45,7 @@ const TEXTS: [&str; 14] = [
     "👩‍👩‍👧‍👦 🇩🇪🇫🇷 ✨️ 𝐁𝐨𝐥𝐝 𝟙𝟚𝟛 ½ Ⅳ {\"k\":\"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ\"}",
     "a  1  中  'ſ \u{85}\u{a0}\u{3000}x \u{a0}y \t\n \t z   ",
     "e\u{301}te\u{301} \u{1100}\u{1161}\u{11a8} \u{212b} \u{fb01}",
-    "<think [INST] user | assistant ## ```json\n{\"a\": [1, 22, 333, 4444]}\n```",
+    "<think [ INST ] user | assistant ## ```json\n{\"a\": [1, 22, 333, 4444]}\n```",
     "1234567890 12 3 45.678,90 ١٢٣٤ ⅣⅤ ½¾",
 ];
 

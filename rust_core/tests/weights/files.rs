@@ -1,0 +1,130 @@
+//! Vocabularies from files: written here with a small vocabulary of their own, and counted as
+//! `splintr` counts them from the same file.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::json;
+use tokencount_core::profile::Profiles;
+
+/// Byte-level spelling of a byte, as GPT-2 has it.
+fn spelled(byte: u8) -> char {
+    let is_printable = |byte: &u8| matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+    if is_printable(&byte) {
+        return char::from(byte);
+    }
+    let place = (0..byte).filter(|byte| !is_printable(byte)).count() as u32;
+    char::from_u32(0x100 + place).expect("a letter")
+}
+
+/// Merges, in an order in which one comes before a part of it ("thing"), and one that never comes
+/// ("is" is made of nothing else than "i" and "s", so "t" + "his" has no "his").
+const MERGES: [&str; 15] = [
+    "t h",
+    "i n",
+    "th ing",
+    "in g",
+    "Ġ t",
+    "Ġt h",
+    "Ġth e",
+    "e r",
+    "o n",
+    "a n",
+    "t his",
+    "1 2",
+    "Ġ Ġ",
+    "ĠĠ ĠĠ",
+    "Ã ©",
+];
+
+/// A `tokenizer.json` with that pattern.
+fn tokenizer(pattern: &str) -> serde_json::Value {
+    let bytes = (0..=255).map(|byte| spelled(byte).to_string());
+    let wholes = MERGES.iter().map(|merge| merge.replace(' ', ""));
+    let tokens = bytes.chain(["his".to_owned()]).chain(wholes);
+    let vocab: serde_json::Map<_, _> =
+        tokens.enumerate().map(|(id, token)| (token, json!(id))).collect();
+    json!({
+        "version": "1.0", "added_tokens": [], "normalizer": null,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false},
+            {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+        ]},
+        "post_processor": null, "decoder": {"type": "ByteLevel"},
+        "model": {"type": "BPE", "dropout": null, "unk_token": null, "fuse_unk": false,
+                  "byte_fallback": false, "vocab": vocab, "merges": MERGES},
+    })
+}
+
+const PATTERN: &str = r" ?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+fn load(directory: &Path, table: &str) -> Result<Profiles, String> {
+    Profiles::load(Some(table), directory).map_err(|error| error.to_string())
+}
+
+fn own() -> (Profiles, splintr::AnyTokenizer) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = tokenizer(PATTERN).to_string();
+    std::fs::write(directory.path().join("own.json"), &file).expect("written");
+    let table = "[vocabularies.own]\nfile = \"own.json\"";
+    let profiles = load(directory.path(), table).expect("a right table");
+    (profiles, splintr::from_json_bytes(file.as_bytes()).expect("a right file"))
+}
+
+proptest! {
+    #[test]
+    fn a_tokenizer_json_counts_as_with_the_reference(text in "([a-z ]|the|thing|this| {1,9}|12|é|\n|中|'){0,60}") {
+        static OWN: std::sync::LazyLock<(Profiles, splintr::AnyTokenizer)> = std::sync::LazyLock::new(own);
+        let counter = OWN.0.vocabulary("own").expect("the table has it");
+        let count = counter.count(&text, &|| Ok(())).expect("never stopped") as usize;
+        prop_assert_eq!(count, OWN.1.encode(&text).len());
+    }
+}
+
+#[test]
+fn lines_of_tokens_and_ranks_need_a_pattern() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let tokens = (0..=255_u8).map(|byte| vec![byte]).chain([b"th".to_vec(), b"the".to_vec()]);
+    let lines = tokens.enumerate().map(|(rank, token)| {
+        use base64::Engine as _;
+        format!("{} {rank}\n", base64::prelude::BASE64_STANDARD.encode(token))
+    });
+    std::fs::write(directory.path().join("a.tiktoken"), lines.collect::<String>())
+        .expect("written");
+    let table = "[vocabularies.own]\nfile = \"a.tiktoken\"\npattern = '\\p{L}+|\\s+(?!\\S)|\\s+'";
+    let profiles = load(directory.path(), table).expect("a right table");
+    assert_eq!(profiles.vocabularies().last(), Some(&"own"));
+    let counter = profiles.vocabulary("own").expect("the table has it");
+    assert_eq!(counter.count("the  ath", &|| Ok(())), Ok(1 + 2 + 2));
+    let fault = load(directory.path(), "[vocabularies.own]\nfile = \"a.tiktoken\"").err();
+    assert!(fault.expect("no pattern").contains("vocabularies.own.file"), "it names the field");
+}
+
+#[test]
+fn faults_name_the_field_and_the_reason() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut broken = tokenizer(PATTERN);
+    broken["pre_tokenizer"] = json!({"type": "Metaspace"});
+    let write = |name: &str, text: &str| {
+        std::fs::write(directory.path().join(name), text).expect("written");
+    };
+    write("metaspace.json", &broken.to_string());
+    write("look.json", &tokenizer(r"(?<=a)b|\s+").to_string());
+    write("greedy.json", &tokenizer(r"\p{L}++|\s").to_string());
+    write("empty.json", &tokenizer(r"\p{L}*").to_string());
+    write("text.json", "Not JSON.");
+    for (file, reason) in [
+        ("missing.json", "give the path"),
+        ("metaspace.json", "pre_tokenizer"),
+        ("look.json", "look-around"),
+        ("greedy.json", "possessive"),
+        ("empty.json", "matches the empty text"),
+        ("text.json", "tokenizer.json"),
+    ] {
+        let table = format!("[vocabularies.own]\nfile = \"{file}\"");
+        let fault = load(directory.path(), &table).err().expect("it is refused");
+        assert!(fault.contains("vocabularies.own.file") && fault.contains(reason), "{fault}");
+    }
+    let fault = load(directory.path(), "[vocabularies.o200k_base]\nfile = \"x\"").err();
+    assert!(fault.expect("the name is taken").contains("built in"));
+}
