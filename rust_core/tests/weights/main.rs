@@ -5,6 +5,7 @@ mod files;
 
 use proptest::prelude::*;
 use splintr::AnyTokenizer;
+use tokencount_core::status::Status;
 use tokencount_core::vocabulary;
 use unicode_normalization::UnicodeNormalization;
 
@@ -88,5 +89,33 @@ proptest! {
         for ((ours, _), reference) in NAMES.iter().zip(REFERENCES.iter()) {
             prop_assert_eq!(count(ours, &text), expected(ours, reference, &text), "{}: {:?}", ours, text);
         }
+    }
+}
+
+/// A caller that goes away waits for no more than a few KiB, whatever the text.
+#[test]
+fn long_texts_are_interrupted_all_along() {
+    let letters = "the quick brown fox ".repeat(50_000);
+    for text in ["a".repeat(1 << 20), " ".repeat(1 << 20), "中".repeat(1 << 18), letters] {
+        for (ours, _) in NAMES {
+            let counter = vocabulary::by_name(ours).expect("a vocabulary of ours");
+            let asked = std::cell::Cell::new(0);
+            let checkpoint = || {
+                asked.set(asked.get() + 1);
+                if asked.get() == 5 { Err(Status::stopped()) } else { Ok(()) }
+            };
+            assert_eq!(counter.count(&text, &checkpoint), Err(Status::stopped()), "{ours}");
+        }
+    }
+}
+
+/// A host may leave characters as they came: the bound holds for both.
+#[test]
+fn the_bound_holds_where_a_host_composes_no_characters() {
+    let counter = vocabulary::by_name("qwen3").expect("a vocabulary of ours");
+    for text in ["e\u{301}te\u{301}".repeat(9), "\u{958}\u{959}".repeat(9)] {
+        let count = counter.count(&text, &|| Ok(())).expect("never stopped");
+        let as_is = reference("qwen3").encode(&text).len();
+        assert_eq!(counter.bound(&text, count) as usize, as_is.max(count as usize), "{text:?}");
     }
 }
