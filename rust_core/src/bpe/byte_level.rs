@@ -40,6 +40,7 @@ impl ByteLevel {
     }
 
     /// The number of tokens where a host leaves the text as it is: only Unicode's form may differ.
+    #[must_use]
     pub fn count_as_is(&self, text: &str) -> Option<usize> {
         let count = || self.counter.count(text.as_bytes(), usize::MAX, &|| false).ok();
         if self.alters(text) { count() } else { None }

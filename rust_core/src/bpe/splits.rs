@@ -125,11 +125,11 @@ fn alternatives(pattern: &str) -> Result<Vec<&str>, &'static str> {
     const REPEATS: [char; 4] = ['?', '*', '+', '}'];
     let signs = signs(pattern);
     if signs.windows(2).any(|two| {
-        two[0].at + 1 == two[1].at && REPEATS.contains(&two[0].sign) && two[1].sign == '+'
+        two[0].at + 1 == two[1].at && REPEATS.contains(&two[0].character) && two[1].character == '+'
     }) {
         return Err("possessive repetitions can't be used: leave out the second sign");
     }
-    let bars = signs.iter().filter(|sign| sign.sign == '|' && sign.depth == 0);
+    let bars = signs.iter().filter(|sign| sign.character == '|' && sign.depth == 0);
     let ends: Vec<usize> = bars.map(|bar| bar.at).chain([pattern.len()]).collect();
     let starts = [0].into_iter().chain(ends.iter().map(|end| end + 1));
     Ok(starts.zip(&ends).map(|(start, end)| &pattern[start..*end]).collect())
@@ -137,7 +137,7 @@ fn alternatives(pattern: &str) -> Result<Vec<&str>, &'static str> {
 
 /// A character of a pattern that is neither escaped nor in a class.
 struct Sign {
-    sign: char,
+    character: char,
     at: usize,
     /// How many groups it is in.
     depth: usize,
@@ -164,7 +164,7 @@ fn signs(pattern: &str) -> Vec<Sign> {
             _ => {}
         }
         if classes == 0 {
-            signs.push(Sign { sign, at, depth });
+            signs.push(Sign { character: sign, at, depth });
         }
     }
     signs

@@ -170,22 +170,25 @@ impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        let [shared, added, split, a, b, c, d, e, f, after @ ..] = self.0 else { return None };
-        let (added, after) = after.split_at_checked(*added as usize)?;
-        self.0 = after;
+        let ([shared, added, split], rest) = self.0.split_first_chunk()?;
+        let (rank, rest) = rest.split_first_chunk::<3>()?;
+        let (right, rest) = rest.split_first_chunk::<3>()?;
+        let (added, rest) = rest.split_at_checked(*added as usize)?;
+        self.0 = rest;
+        let number = |[low, middle, high]: [u8; 3]| u32::from_le_bytes([low, middle, high, 0]);
         Some(Record {
             shared: *shared as usize,
             added,
             split: *split,
-            rank: u32::from_le_bytes([*a, *b, *c, 0]),
-            right: u32::from_le_bytes([*d, *e, *f, 0]),
+            rank: number(*rank),
+            right: number(*right),
         })
     }
 }
 
 /// How many tokens a file has, and how many slots of the trie those take at most.
 fn sizes(file: &[u8]) -> (usize, usize) {
-    let slots = |record: Record<'_>| (record.shared % 2 + record.added.len()) / 2 + 1;
+    let slots = |record: Record<'_>| record.added.len().div_ceil(2) + 1;
     Records(file).map(slots).fold((0, 0), |(tokens, sum), slots| (tokens + 1, sum + slots))
 }
 

@@ -14,7 +14,8 @@ const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]
 #[derive(Deserialize)]
 pub struct Tokenizer {
     normalizer: Option<Normalizer>,
-    pre_tokenizer: Option<PreTokenizer>,
+    #[serde(rename = "pre_tokenizer")]
+    cutter: Option<PreTokenizer>,
     model: Model,
 }
 
@@ -98,8 +99,8 @@ impl Tokenizer {
         let composes = composes(self.normalizer.as_ref())?;
         let mut patterns = Vec::new();
         let mut is_byte_level = false;
-        if let Some(pre_tokenizer) = &self.pre_tokenizer {
-            pre_tokenizer.patterns(&mut patterns, &mut is_byte_level)?;
+        if let Some(cutter) = &self.cutter {
+            cutter.patterns(&mut patterns, &mut is_byte_level)?;
         }
         if !is_byte_level {
             return Err("pre_tokenizer: has no `ByteLevel`; others can't be counted with".into());
@@ -110,17 +111,13 @@ impl Tokenizer {
     }
 }
 
+/// Whether texts are brought into form NFC. JSON is not nested deeper than 128.
 fn composes(normalizer: Option<&Normalizer>) -> Result<bool, Fault> {
     match normalizer {
         None => Ok(false),
         Some(Normalizer::Nfc) => Ok(true),
         Some(Normalizer::Sequence { normalizers }) => {
-            normalizers.iter().try_fold(false, |composes, normalizer| match normalizer {
-                // One level is all that files have, and all that is followed.
-                Normalizer::Nfc => Ok(true),
-                Normalizer::Sequence { normalizers } if normalizers.is_empty() => Ok(composes),
-                _ => Err("normalizer: only NFC can be counted with".to_owned()),
-            })
+            normalizers.iter().try_fold(false, |before, one| Ok(composes(Some(one))? || before))
         }
         Some(Normalizer::Other) => Err("normalizer: only NFC can be counted with".to_owned()),
     }
@@ -166,9 +163,9 @@ impl Pattern {
     fn regex(&self) -> String {
         match self {
             Self::Regex(regex) => regex.clone(),
-            Self::String(text) => {
-                text.chars().map(|literal| format!(r"\x{{{:x}}}", u32::from(literal))).collect()
-            }
+            Self::String(text) => text.chars().fold(String::new(), |regex, literal| {
+                regex + &format!(r"\x{{{:x}}}", u32::from(literal))
+            }),
         }
     }
 }
