@@ -7,7 +7,6 @@ use crate::conversation::json::{Fields, parse};
 use crate::conversation::provider::Body;
 use crate::engine::Engine;
 use crate::status::Status;
-use crate::vocabulary;
 use crate::wire::{self, Source};
 
 /// What a line means that doesn't say it itself. Empty: it must say so.
@@ -74,9 +73,10 @@ fn text_count(
     let unlimited = || Ok(());
     let mut count = wire::Count { source: Source::Estimated as i32, ..wire::Count::default() };
     if !encoding.is_empty() {
-        let known = || format!("is not one of {}", vocabulary::names().join(", "));
+        let profiles = engine.profiles();
+        let known = || format!("is not one of {}", profiles.vocabularies().join(", "));
         let counter =
-            vocabulary::by_name(encoding).ok_or_else(|| Status::invalid("encoding", known()))?;
+            profiles.vocabulary(encoding).ok_or_else(|| Status::invalid("encoding", known()))?;
         count.tokens = counter.count(text, &unlimited)?;
         count.upper_bound = counter.bound(text, count.tokens);
         encoding.clone_into(&mut count.encoding);

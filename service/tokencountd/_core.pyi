@@ -30,6 +30,7 @@ class Engine:
         *,
         secret: bytes = b"",
         profiles: str | None = None,
+        profiles_dir: str = "",
         store_bytes: int = ...,
         tenant_store_bytes: int | None = None,
         time_to_live: float = ...,
@@ -38,7 +39,8 @@ class Engine:
         """Opens the store in `data_dir`; None keeps everything in memory.
 
         `secret` keys the digests on disk; empty takes one that is kept in the data directory.
-        `profiles` is the text of a TOML file that extends the profile table. `store_bytes` caps
+        `profiles` is the text of a TOML file that extends the profile table, `profiles_dir` the
+        directory that paths in it start from (empty: the working directory). `store_bytes` caps
         the store, `tenant_store_bytes` one tenant's part of it (None: all of it), `time_to_live`
         (seconds) its records, `cache_bytes` the counts kept in memory.
         Raises `ValueError` for a wrong table, `OSError` if the store can't be opened.
@@ -66,7 +68,7 @@ class Engine:
         """The profile table: `name`, `family`, `encoding`, `window`, `format`, and `accuracy`."""
 
     def encodings(self) -> list[str]:
-        """The names of the vocabularies."""
+        """The names of the vocabularies, those of the profile table's files last."""
 
     def set_hook(self, hook: Callable[[str, int], object]) -> None:
         """Calls `hook` with the method and the request's size at the start of each call's work.

@@ -34,6 +34,7 @@ class Engine:
         *,
         secret: bytes = b"",
         profiles: str | None = None,
+        profiles_dir: str | Path = "",
         store_bytes: int = 1 << 30,
         time_to_live: float = 7 * 86400.0,
         cache_bytes: int = 64 << 20,
@@ -41,14 +42,16 @@ class Engine:
         """Opens the store in `data_dir`; None keeps everything in memory.
 
         `secret` keys the digests on disk (empty: one is kept in the directory), `profiles` is the
-        text of a TOML file that extends the profile table, `store_bytes` caps the store,
-        `time_to_live` is in seconds, `cache_bytes` caps the counts in memory. Raises `ValueError`
-        for a wrong table, `OSError` if the store can't be opened.
+        text of a TOML file that extends the profile table, `profiles_dir` the directory that paths in
+        it start from (empty: the working directory), `store_bytes` caps the store, `time_to_live` is
+        in seconds, `cache_bytes` caps the counts in memory. Raises `ValueError` for a wrong table,
+        `OSError` if the store can't be opened.
         """
         self.core = _core.Engine(
             None if data_dir is None else str(data_dir),
             secret=secret,
             profiles=profiles,
+            profiles_dir=str(profiles_dir),
             store_bytes=store_bytes,
             time_to_live=time_to_live,
             cache_bytes=cache_bytes,

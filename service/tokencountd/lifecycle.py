@@ -53,6 +53,7 @@ def open_engine(settings: Settings) -> _core.Engine:
             str(directory),
             secret=secret,
             profiles=profiles,
+            profiles_dir=str(settings.profiles.parent) if settings.profiles else "",
             store_bytes=settings.store_bytes,
             tenant_store_bytes=settings.tenant_store_bytes,
             time_to_live=settings.time_to_live,

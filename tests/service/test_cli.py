@@ -1,5 +1,6 @@
 """The command line in real processes."""
 
+import base64
 import json
 import re
 import subprocess
@@ -98,6 +99,20 @@ def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], data: bytes
     assert error in done.stderr
     assert done.stderr.startswith("tokencountd: ")
     assert "Traceback" not in done.stderr
+
+
+def test_a_table_brings_its_own_vocabulary(tmp_path: Path) -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), b"he", b"hel"]
+    lines = (f"{base64.b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens))
+    (tmp_path / "own.tiktoken").write_text("".join(lines))
+    table = tmp_path / "profiles.toml"
+    table.write_text("[vocabularies.own]\nfile = 'own.tiktoken'\npattern = '\\S+|\\s+'\n")
+    counted = run("count", "--profiles", str(table), "--encoding", "own", "-", data=b"hello")
+    assert counted.stdout.split() == ["tokens", "3", "upper", "bound", "3", "encoding", "own"]
+    (tmp_path / "own.tiktoken").unlink()
+    missing = run("models", "--profiles", str(table))
+    assert missing.returncode == 1
+    assert "vocabularies.own.file" in missing.stderr
 
 
 def test_models() -> None:

@@ -10,6 +10,7 @@ use super::lanes::Lanes;
 use super::merge::{Merge, Stopped};
 use super::piece::key;
 use super::scan::Pattern;
+use super::splits::Cursor;
 use super::vocabulary::Vocabulary;
 
 /// Pieces in a batch: some 4 KiB of text.
@@ -21,6 +22,7 @@ type Bounds = [usize; SIZE + 1];
 /// One batch, and what is kept from one to the next.
 pub struct Batch {
     bounds: Box<Bounds>,
+    cursor: Cursor,
     /// Which pieces are still to be counted.
     misses: Box<[u16; SIZE]>,
     /// Which of those are a token each.
@@ -35,6 +37,7 @@ impl Batch {
     pub fn new() -> Self {
         Self {
             bounds: Box::new([0; SIZE + 1]),
+            cursor: Cursor::default(),
             misses: Box::new([0; SIZE]),
             is_token: Box::new([false; SIZE]),
             short: Lanes::new(),
@@ -44,10 +47,14 @@ impl Batch {
         }
     }
 
-    /// Cuts the pieces of a batch that begins at `at`; answers how many there are.
-    pub fn cut(&mut self, pattern: Pattern, text: &[u8], at: usize) -> usize {
+    /// Cuts the pieces of a batch that begins at `at`, where the one before has ended; answers how
+    /// many there are.
+    pub fn cut(&mut self, pattern: &Pattern, text: &[u8], at: usize) -> usize {
+        if at == 0 {
+            self.cursor.reset();
+        }
         self.bounds[0] = at;
-        pattern.cut(text, &mut self.bounds[..])
+        pattern.cut(text, &mut self.bounds[..], &mut self.cursor)
     }
 
     /// Where the first `pieces` pieces begin, and after them where the last one ends.

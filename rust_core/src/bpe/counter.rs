@@ -1,28 +1,35 @@
 //! The count of a text, batch by batch, and where its tokens end.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::batch::Batch;
 use super::merge::Stopped;
 use super::scan::Pattern;
 use super::vocabulary::Vocabulary;
 
-/// One encoding: how it cuts text, what it merges, and which of a thread's memories it uses.
+/// One vocabulary: how it cuts text, and what it merges.
 pub struct Counter {
-    pub pattern: Pattern,
-    pub vocabulary: Vocabulary,
-    pub slot: usize,
+    pattern: Pattern,
+    vocabulary: Vocabulary,
+    /// Which of a thread's memories are its own.
+    id: u32,
 }
-
-/// Encodings that don't share their tables with another.
-pub const SLOTS: usize = 4;
 
 thread_local! {
-    /// A thread's working memory for each encoding.
-    static KEPT: [Cell<Option<Box<Batch>>>; SLOTS] = const { [const { Cell::new(None) }; SLOTS] };
+    /// A thread's working memories, each with the counter whose it is; the last used comes last.
+    static KEPT: Cell<Vec<(u32, Box<Batch>)>> = const { Cell::new(Vec::new()) };
 }
 
+/// Memories that a thread keeps: each is a megabyte and more.
+const KEPT_MAX: usize = 8;
+
 impl Counter {
+    pub fn new(pattern: Pattern, vocabulary: Vocabulary) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self { pattern, vocabulary, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
     /// The number of tokens of `text`; if it is above `limit`, any number above `limit`.
     ///
     /// `stop` is asked every few KiB of text.
@@ -39,7 +46,7 @@ impl Counter {
                 if at > 0 && stop() {
                     return Err(Stopped);
                 }
-                let pieces = batch.cut(self.pattern, text, at);
+                let pieces = batch.cut(&self.pattern, text, at);
                 total += batch.count(&self.vocabulary, text, pieces, stop)?;
                 at = batch.bounds(pieces)[pieces];
             }
@@ -55,7 +62,7 @@ impl Counter {
             let mut left = tokens;
             let mut at = 0;
             while at < bytes.len() {
-                let pieces = batch.cut(self.pattern, bytes, at);
+                let pieces = batch.cut(&self.pattern, bytes, at);
                 let Ok(count) = batch.count(&self.vocabulary, bytes, pieces, &|| false) else {
                     break;
                 };
@@ -91,10 +98,17 @@ impl Counter {
 
     /// The memory is taken rather than borrowed, because `stop` may itself count.
     fn with_batch<T>(&self, run: impl FnOnce(&mut Batch) -> T) -> T {
-        let kept = KEPT.with(|kept| kept[self.slot].take());
-        let mut batch = kept.unwrap_or_else(|| Box::new(Batch::new()));
+        let mut kept = KEPT.take();
+        let own = kept.iter().position(|(id, _)| *id == self.id);
+        let mut batch = own.map_or_else(|| Box::new(Batch::new()), |at| kept.remove(at).1);
+        KEPT.set(kept);
         let result = run(&mut batch);
-        KEPT.with(|kept| kept[self.slot].set(Some(batch)));
+        let mut kept = KEPT.take();
+        if kept.len() == KEPT_MAX {
+            kept.remove(0);
+        }
+        kept.push((self.id, batch));
+        KEPT.set(kept);
         result
     }
 }

@@ -4,6 +4,7 @@
 //! (`<|endoftext|>`) is counted as the ordinary text that it is inside a user's message.
 
 mod batch;
+mod byte_level;
 mod cache;
 mod characters;
 mod classes;
@@ -15,15 +16,21 @@ mod pairs;
 mod piece;
 mod runs;
 mod scan;
+mod serialise;
+mod spelling;
+mod splits;
 mod trie;
 mod truncate;
 mod vocabulary;
 
 use std::sync::LazyLock;
 
+pub use byte_level::ByteLevel;
 use counter::Counter;
 pub use merge::Stopped;
 use scan::Pattern;
+pub use serialise::{Fault, Merges, serialise};
+pub use spelling::bytes as spelled;
 pub use truncate::Keep;
 use vocabulary::Vocabulary;
 
@@ -48,16 +55,17 @@ macro_rules! file {
     };
 }
 
-static COUNTERS: [LazyLock<Counter>; counter::SLOTS] = [
-    LazyLock::new(|| load(0, Pattern::Cl100k, file!("cl100k.bin"), u32::MAX)),
-    LazyLock::new(|| load(1, Pattern::O200k, file!("o200k.bin"), u32::MAX)),
-    LazyLock::new(|| load(2, Pattern::P50k, file!("p50k.bin"), u32::MAX)),
+static COUNTERS: [LazyLock<Counter>; 4] = [
+    LazyLock::new(|| load(Pattern::Cl100k, file!("cl100k.bin"), u32::MAX)),
+    LazyLock::new(|| load(Pattern::O200k, file!("o200k.bin"), u32::MAX)),
+    LazyLock::new(|| load(Pattern::P50k, file!("p50k.bin"), u32::MAX)),
     // The same vocabulary before its runs of spaces were added.
-    LazyLock::new(|| load(3, Pattern::P50k, file!("p50k.bin"), 50_257)),
+    LazyLock::new(|| load(Pattern::P50k, file!("p50k.bin"), 50_256)),
 ];
 
-fn load(slot: usize, pattern: Pattern, file: &[u8], end_rank: u32) -> Counter {
-    Counter { slot, pattern, vocabulary: Vocabulary::load(file, end_rank) }
+fn load(pattern: Pattern, file: &[u8], end_rank: u32) -> Counter {
+    let vocabulary = Vocabulary::load(file, end_rank);
+    Counter::new(pattern, vocabulary.unwrap_or_else(|fault| unreachable!("{fault}")))
 }
 
 impl Encoding {

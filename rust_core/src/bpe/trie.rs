@@ -12,6 +12,9 @@ const FIRST: usize = 1 << 16;
 /// The symbol of a single byte, which ends a token of odd length, is the byte plus this.
 const ODD: usize = 1 << 16;
 
+/// The most bits of a trie: a node's number fits its field.
+pub const BITS_MAX: u32 = 20;
+
 // A slot, from the lowest bit: token (18), has pairs below (1), has a single byte below (1), the
 // token ends here rather than a byte before (1), is used (1), symbol (17), parent (21).
 const PAIRS_BELOW: u64 = 1 << 18;
@@ -29,7 +32,7 @@ pub struct Trie {
 impl Trie {
     /// An empty trie with `1 << bits` hashed slots, of which at most four fifths should be used.
     pub fn new(bits: u32) -> Self {
-        assert!(bits <= 20, "a node's number fits its field");
+        assert!(bits <= BITS_MAX, "a node's number fits its field");
         Self { slots: vec![0; FIRST + (1 << bits)].into_boxed_slice(), shift: 64 - bits }
     }
 

@@ -4,6 +4,7 @@ use super::characters::Characters;
 use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
 use super::piece::{KEY_MAX, key};
+use super::serialise::{Fault, WHOLE};
 use super::trie::{self, Trie};
 
 /// What is known of a token apart from its bytes.
@@ -31,13 +32,17 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Fills the tables with the tokens of `file` (see `build/vocabulary.rs`) below `end_rank`.
-    pub fn load(file: &[u8], end_rank: u32) -> Self {
-        // Tokens take 9 bytes and a few more in a file, and 2.2 slots of the trie.
-        let bits = usize::BITS - (file.len() / 12).leading_zeros();
+    /// Fills the tables with the tokens of `file` (see `serialise.rs`) below `end_rank`.
+    pub fn load(file: &[u8], end_rank: u32) -> Result<Self, Fault> {
+        let (tokens, slots) = sizes(file);
+        let bits = usize::BITS - tokens.leading_zeros();
+        let trie_bits = usize::BITS - (slots / 4 * 5).leading_zeros();
+        if trie_bits > trie::BITS_MAX {
+            return Err(format!("{tokens} tokens are too many of this length"));
+        }
         let mut vocabulary = Self {
             members: Members::new(bits - 1),
-            trie: Trie::new((bits + 2).min(20)),
+            trie: Trie::new(trie_bits),
             pairs: Pairs::new(bits + 1),
             tokens: vec![Token::default(); 1 << bits],
             single: [0; 256],
@@ -45,18 +50,15 @@ impl Vocabulary {
             characters: Characters::new(),
         };
         let mut path = Path::new();
-        let mut rest = file;
-        while let [shared, added, split, a, b, c, d, e, f, after @ ..] = rest {
-            let (added, after) = after.split_at(*added as usize);
-            let rank = u32::from_le_bytes([*a, *b, *c, 0]);
-            let right = u32::from_le_bytes([*d, *e, *f, 0]);
-            path.follow(*shared as usize, added);
-            if rank < end_rank {
-                vocabulary.add(&mut path, rank, right, *split as usize);
+        for record in Records(file) {
+            path.follow(record.shared, record.added);
+            if record.split == WHOLE {
+                vocabulary.add_member(&path);
+            } else if record.rank < end_rank {
+                vocabulary.add(&mut path, record.rank, record.right, record.split as usize);
             }
-            rest = after;
         }
-        vocabulary
+        Ok(vocabulary)
     }
 
     fn add(&mut self, path: &mut Path, rank: u32, right: u32, split: usize) {
@@ -79,10 +81,14 @@ impl Vocabulary {
         if length == 2 {
             self.pair[usize::from(u16::from_be_bytes([path.bytes[0], path.bytes[1]]))] = rank;
         }
-        if length <= KEY_MAX {
-            self.members.insert(key(&path.bytes, 0, length));
-        }
+        self.add_member(path);
         self.tokens[rank as usize] = token;
+    }
+
+    fn add_member(&mut self, path: &Path) {
+        if path.length <= KEY_MAX {
+            self.members.insert(key(&path.bytes, 0, path.length));
+        }
     }
 
     /// The tokens that are single pieces of up to [`KEY_MAX`] bytes.
@@ -147,6 +153,43 @@ impl Vocabulary {
             }
         }
     }
+}
+
+/// One record of a file.
+struct Record<'a> {
+    shared: usize,
+    added: &'a [u8],
+    split: u8,
+    rank: u32,
+    right: u32,
+}
+
+struct Records<'a>(&'a [u8]);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let ([shared, added, split], rest) = self.0.split_first_chunk()?;
+        let (rank, rest) = rest.split_first_chunk::<3>()?;
+        let (right, rest) = rest.split_first_chunk::<3>()?;
+        let (added, rest) = rest.split_at_checked(*added as usize)?;
+        self.0 = rest;
+        let number = |[low, middle, high]: [u8; 3]| u32::from_le_bytes([low, middle, high, 0]);
+        Some(Record {
+            shared: *shared as usize,
+            added,
+            split: *split,
+            rank: number(*rank),
+            right: number(*right),
+        })
+    }
+}
+
+/// How many tokens a file has, and how many slots of the trie those take at most.
+fn sizes(file: &[u8]) -> (usize, usize) {
+    let slots = |record: Record<'_>| record.added.len().div_ceil(2) + 1;
+    Records(file).map(slots).fold((0, 0), |(tokens, sum), slots| (tokens + 1, sum + slots))
 }
 
 /// The token being added and its way through the trie.

@@ -1,8 +1,9 @@
 //! Reads the profile table and finds a model's row.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -16,7 +17,8 @@ use crate::rules::generic::Generic;
 use crate::rules::harmony::Harmony;
 use crate::rules::media::MediaRules;
 use crate::rules::openai::OpenAi;
-use crate::{vocabulary, wire};
+use crate::vocabulary::{self, Counter, FileRow, FileVocabulary};
+use crate::wire;
 
 /// The table that is part of the binary.
 const EMBEDDED: &str = include_str!("profiles.toml");
@@ -33,6 +35,8 @@ pub struct Profiles {
     rows: Vec<(String, Arc<Profile>)>,
     default: Arc<Profile>,
     strip: Vec<String>,
+    /// Those that the table adds.
+    vocabularies: Vec<Arc<dyn Counter>>,
 }
 
 /// Why a table can't be used.
@@ -52,6 +56,8 @@ impl std::error::Error for TableError {}
 struct Table {
     #[serde(default)]
     strip: Vec<String>,
+    #[serde(default)]
+    vocabularies: BTreeMap<String, FileRow>,
     #[serde(default)]
     media: HashMap<String, MediaRules>,
     #[serde(default)]
@@ -107,17 +113,33 @@ struct ModelRow {
 }
 
 impl Profiles {
-    /// The embedded table, extended by the text of a file: its rows win over equal ones.
-    pub fn load(extension: Option<&str>) -> Result<Self, TableError> {
+    /// The embedded table, extended by the text of a file, whose rows win over equal ones, and by
+    /// the vocabularies that it names, from the file's `directory` on.
+    pub fn load(extension: Option<&str>, directory: &Path) -> Result<Self, TableError> {
         let mut table = parse(EMBEDDED)?;
+        let mut vocabularies = Vec::new();
         if let Some(text) = extension {
             let more = parse(text)?;
+            vocabularies = read(&more.vocabularies, directory)?;
             table.strip.extend(more.strip);
             table.media.extend(more.media);
             table.families.extend(more.families);
             table.models.extend(more.models);
         }
-        Self::build(&table)
+        Self::build(&table, vocabularies)
+    }
+
+    /// The vocabulary of that name. A large one is loaded when it first counts.
+    #[must_use]
+    pub fn vocabulary(&self, name: &str) -> Option<Arc<dyn Counter>> {
+        vocabulary_of(name, &self.vocabularies)
+    }
+
+    /// Names of every vocabulary, in the order in which help and errors list them.
+    #[must_use]
+    pub fn vocabularies(&self) -> Vec<&str> {
+        let added = self.vocabularies.iter().map(|added| added.name());
+        vocabulary::names().into_iter().chain(added).collect()
     }
 
     /// The profile of a model, and whether its name was recognised: of the row that reaches furthest
@@ -167,7 +189,7 @@ impl Profiles {
         names
     }
 
-    fn build(table: &Table) -> Result<Self, TableError> {
+    fn build(table: &Table, vocabularies: Vec<Arc<dyn Counter>>) -> Result<Self, TableError> {
         let rules: HashMap<&str, Arc<dyn Rules>> =
             table.families.iter().map(|(name, family)| (name.as_str(), family.rules())).collect();
         let mut rows: Vec<(String, Arc<Profile>)> = Vec::with_capacity(table.models.len());
@@ -176,7 +198,7 @@ impl Profiles {
             let gateway = row.gateway.then(|| format!("{GATEWAY}{}", row.prefix));
             for name in [row.prefix.clone()].into_iter().chain(gateway) {
                 if !rows.iter().any(|(prefix, _)| *prefix == name) {
-                    let profile = profile(table, &rules, row, name.clone())?;
+                    let profile = profile(table, &rules, &vocabularies, row, name.clone())?;
                     rows.push((name, Arc::new(profile)));
                 }
             }
@@ -186,7 +208,7 @@ impl Profiles {
             default.ok_or_else(|| TableError("no row has the prefix `default`".into()))?;
         let (_, default) = rows.swap_remove(default);
         rows.sort_by(|(a, _), (b, _)| in_order(a, b));
-        Ok(Self { rows, default, strip: table.strip.clone() })
+        Ok(Self { rows, default, strip: table.strip.clone(), vocabularies })
     }
 }
 
@@ -211,9 +233,31 @@ fn parse(text: &str) -> Result<Table, TableError> {
     toml::from_str(text).map_err(|error| TableError(error.to_string()))
 }
 
+/// Loads the vocabularies of a table's files.
+fn read(
+    rows: &BTreeMap<String, FileRow>,
+    directory: &Path,
+) -> Result<Vec<Arc<dyn Counter>>, TableError> {
+    let mut loaded: Vec<Arc<dyn Counter>> = Vec::new();
+    for (name, row) in rows {
+        if vocabulary::by_name(name).is_some() {
+            return Err(TableError(format!("vocabularies.{name}: is built in; take another name")));
+        }
+        let one = FileVocabulary::load(name, row, directory).map_err(TableError)?;
+        loaded.push(Arc::new(one));
+    }
+    Ok(loaded)
+}
+
+fn vocabulary_of(name: &str, added: &[Arc<dyn Counter>]) -> Option<Arc<dyn Counter>> {
+    let found = added.iter().find(|added| added.name() == name).cloned();
+    found.or_else(|| vocabulary::by_name(name))
+}
+
 fn profile(
     table: &Table,
     rules: &HashMap<&str, Arc<dyn Rules>>,
+    vocabularies: &[Arc<dyn Counter>],
     row: &ModelRow,
     name: String,
 ) -> Result<Profile, TableError> {
@@ -222,7 +266,7 @@ fn profile(
     };
     let family = table.families.get(&row.family).ok_or_else(|| unknown("family", &row.family))?;
     let media = table.media.get(&row.media).ok_or_else(|| unknown("media", &row.media))?;
-    let vocabulary = vocabulary::by_name(&family.vocabulary)
+    let vocabulary = vocabulary_of(&family.vocabulary, vocabularies)
         .ok_or_else(|| unknown("vocabulary", &family.vocabulary))?;
     Ok(Profile {
         is_gateway: name.starts_with(GATEWAY),

@@ -20,7 +20,6 @@ use crate::engine::{Call, Engine as Core, Rpc};
 use crate::profile::Profiles;
 use crate::secret;
 use crate::store::{DiskStore, MemoryStore, Store, StoreError, StoreOptions};
-use crate::vocabulary;
 
 /// Counts, estimates and remembers.
 #[pyclass(frozen)]
@@ -34,7 +33,7 @@ pub struct Engine {
 #[allow(clippy::needless_pass_by_value)]
 impl Engine {
     #[new]
-    #[pyo3(signature = (data_dir=None, *, secret=Vec::new(), profiles=None,
+    #[pyo3(signature = (data_dir=None, *, secret=Vec::new(), profiles=None, profiles_dir="",
         store_bytes=1 << 30, tenant_store_bytes=None, time_to_live=604_800.0, cache_bytes=64 << 20))]
     #[allow(clippy::too_many_arguments)] // Keywords to Python.
     fn new(
@@ -42,6 +41,7 @@ impl Engine {
         data_dir: Option<&str>,
         secret: Vec<u8>,
         profiles: Option<&str>,
+        profiles_dir: &str,
         store_bytes: u64,
         tenant_store_bytes: Option<u64>,
         time_to_live: f64,
@@ -55,7 +55,7 @@ impl Engine {
         };
         py.detach(|| {
             Encoding::preload();
-            let profiles = Profiles::load(profiles)
+            let profiles = Profiles::load(profiles, Path::new(profiles_dir))
                 .map_err(|error| PyValueError::new_err(error.to_string()))?;
             let (store, key) = open(data_dir.map(Path::new), options, &secret)?;
             let core = Core::new(key, profiles, store, cache_bytes);
@@ -137,9 +137,9 @@ impl Engine {
         rows.collect()
     }
 
-    #[staticmethod]
-    fn encodings() -> Vec<&'static str> {
-        vocabulary::names()
+    fn encodings(&self) -> PyResult<Vec<String>> {
+        let core = self.core()?;
+        Ok(core.profiles().vocabularies().into_iter().map(str::to_owned).collect())
     }
 
     /// Calls `hook` with the method and the request's size at the start of each call's work; when

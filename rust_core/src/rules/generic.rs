@@ -14,8 +14,12 @@ use crate::status::Status;
 pub struct Generic {
     /// Added once to every prompt.
     pub per_prompt: u32,
-    /// Added to every message, system messages included.
+    /// Added to every message that none of the next two is for.
     pub per_message: u32,
+    /// Added to every system message; `per_message` if left out.
+    pub per_system: Option<u32>,
+    /// Added to every message of the model's; `per_message` if left out.
+    pub per_assistant: Option<u32>,
     /// Added once if there are tools.
     pub per_tools: u32,
     /// Added for each tool, beside its JSON text.
@@ -75,7 +79,12 @@ impl Rules for Generic {
 
     fn message(&self, message: &Message, context: &Context<'_>) -> Result<Tally, Status> {
         let mut tally = Tally::default();
-        context.add_frame(&mut tally, Kind::Overhead, self.per_message);
+        let own = match message.role {
+            Role::System | Role::Developer => self.per_system,
+            Role::Assistant => self.per_assistant,
+            Role::User | Role::Tool => None,
+        };
+        context.add_frame(&mut tally, Kind::Overhead, own.unwrap_or(self.per_message));
         if !message.name.is_empty() {
             context.add_frame(&mut tally, Kind::Overhead, 1);
             context.add_text(&mut tally, Kind::Overhead, &message.name)?;

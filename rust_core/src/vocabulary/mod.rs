@@ -2,14 +2,19 @@
 
 mod characters;
 mod claude;
+mod file;
 mod gemma;
+mod hugging_face;
+mod weights;
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 pub use characters::Characters;
 pub use claude::Claude;
+pub use file::{FileRow, FileVocabulary};
 pub use gemma::Gemma4;
+pub use weights::Weights;
 
 use crate::bpe::{Encoding, Stopped};
 use crate::status::Status;
@@ -37,7 +42,8 @@ pub type Checkpoint<'a> = &'a dyn Fn() -> Result<(), Status>;
 pub fn names() -> Vec<&'static str> {
     let encodings = Encoding::ALL.iter().map(Counter::name);
     let claude = Claude::ALL.iter().map(Counter::name);
-    encodings.chain(claude).chain([Gemma4::NAME, Characters::NAME]).collect()
+    let weights = Weights::all().map(Weights::name);
+    encodings.chain(claude).chain([Gemma4::NAME]).chain(weights).chain([Characters::NAME]).collect()
 }
 
 /// The vocabulary of that name. A large one is loaded when it first counts.
@@ -52,6 +58,9 @@ pub fn by_name(name: &str) -> Option<Arc<dyn Counter>> {
     if let Some(claude) = Claude::ALL.into_iter().find(|claude| claude.name() == name) {
         return Some(Arc::new(claude));
     }
+    if let Some(weights) = Weights::all().find(|weights| weights.name() == name) {
+        return Some(Arc::new(weights));
+    }
     Some(Arc::new(Encoding::from_name(name)?))
 }
 
@@ -61,17 +70,25 @@ impl Counter for Encoding {
     }
 
     fn count(&self, text: &str, checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
-        let stopped_by = Cell::new(None);
-        let stop = || match checkpoint() {
-            Ok(()) => false,
-            Err(status) => {
-                stopped_by.set(Some(status));
-                true
-            }
-        };
-        match self.count_until(text, &stop) {
-            Ok(count) => Ok(count as u32),
-            Err(Stopped) => Err(stopped_by.take().unwrap_or_else(Status::stopped)),
+        stoppable(checkpoint, |stop| self.count_until(text, stop))
+    }
+}
+
+/// A count that asks whether to stop, with the status of the checkpoint that stopped it.
+fn stoppable(
+    checkpoint: Checkpoint<'_>,
+    count: impl FnOnce(&dyn Fn() -> bool) -> Result<usize, Stopped>,
+) -> Result<u32, Status> {
+    let stopped_by = Cell::new(None);
+    let stop = || match checkpoint() {
+        Ok(()) => false,
+        Err(status) => {
+            stopped_by.set(Some(status));
+            true
         }
+    };
+    match count(&stop) {
+        Ok(count) => Ok(count as u32),
+        Err(Stopped) => Err(stopped_by.take().unwrap_or_else(Status::stopped)),
     }
 }

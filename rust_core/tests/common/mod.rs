@@ -45,7 +45,7 @@ pub fn engine() -> TestEngine {
 pub fn engine_with_quota(owner_bytes: Option<u64>) -> TestEngine {
     let options = StoreOptions::new(1 << 24, Duration::from_secs(3600));
     let store = MemoryStore::new(StoreOptions { owner_bytes, ..options });
-    let profiles = Profiles::load(None).expect("the embedded table is right");
+    let profiles = Profiles::load(None, "".as_ref()).expect("the embedded table is right");
     TestEngine(Engine::new([7; 32], profiles, Arc::new(store), 1 << 20))
 }
 

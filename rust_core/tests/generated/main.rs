@@ -30,7 +30,7 @@ static FORGETFUL: LazyLock<Engine> = LazyLock::new(|| engine(0));
 
 fn engine(cache_bytes: usize) -> Engine {
     let store = MemoryStore::new(StoreOptions::new(1 << 20, Duration::from_secs(60)));
-    let profiles = Profiles::load(None).expect("the embedded table is right");
+    let profiles = Profiles::load(None, "".as_ref()).expect("the embedded table is right");
     Engine::new([7; 32], profiles, Arc::new(store), cache_bytes)
 }
 

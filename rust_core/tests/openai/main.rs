@@ -30,7 +30,7 @@ fn error_of(format: Format, body: &Value) -> String {
 
 fn tally(format: Format, body: &Value) -> Tally {
     static PROFILES: LazyLock<Profiles> =
-        LazyLock::new(|| Profiles::load(None).expect("the embedded table"));
+        LazyLock::new(|| Profiles::load(None, "".as_ref()).expect("the embedded table"));
     let conversation = read(format, body);
     let (profile, _) = PROFILES.resolve(body["model"].as_str().unwrap_or_default());
     let context = Context { profile, format, checkpoint: &|| Ok(()) };

@@ -19,8 +19,10 @@ class CommandError(Exception):
 def engine(values: Settings) -> _core.Engine:
     """An engine in memory, with the profiles of the settings."""
     try:
-        profiles = values.profiles.read_text() if values.profiles else None
-        return _core.Engine(profiles=profiles, cache_bytes=values.cache_bytes)
+        if not values.profiles:
+            return _core.Engine(cache_bytes=values.cache_bytes)
+        profiles, directory = values.profiles.read_text(), str(values.profiles.parent)
+        return _core.Engine(profiles=profiles, profiles_dir=directory, cache_bytes=values.cache_bytes)
     except OSError as error:
         raise CommandError(f"can't read {values.profiles}: {error.strerror}") from error
     except ValueError as error:

@@ -13,10 +13,10 @@ mod window;
 
 use super::classes::{LETTER, NUMBER, PUNCTUATION, WHITESPACE, class_at};
 use super::runs::{Letters, Newlines, Spaces, run_end};
+use super::splits::{Cursor, Splits};
 use window::Style;
 
 /// A pre-tokeniser's pattern, by the first encoding that has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// See `scan/cl100k.rs`.
     Cl100k,
@@ -24,16 +24,21 @@ pub enum Pattern {
     O200k,
     /// See `scan/p50k.rs`.
     P50k,
+    /// Any other.
+    Splits(Splits),
 }
 
 impl Pattern {
     /// Fills `bounds` with the ends of the pieces from `bounds[0]` on, as many as there are, fit and
     /// begin within [`REACH`]; answers how many.
-    pub fn cut(self, text: &[u8], bounds: &mut [usize]) -> usize {
+    pub fn cut(&self, text: &[u8], bounds: &mut [usize], cursor: &mut Cursor) -> usize {
         match self {
             Self::Cl100k => cut_windows(text, bounds, Style::Cl100k, cl100k::piece_end),
             Self::O200k => cut_windows(text, bounds, Style::O200k, o200k::piece_end),
             Self::P50k => cut(text, bounds, p50k::piece_end),
+            Self::Splits(splits) => {
+                cut(text, bounds, |text, at| splits.piece_end(text, at, cursor))
+            }
         }
     }
 }
@@ -43,7 +48,11 @@ const REACH: usize = 1 << 14;
 
 /// One piece after another.
 #[inline]
-fn cut(text: &[u8], bounds: &mut [usize], piece_end: impl Fn(&[u8], usize) -> usize) -> usize {
+fn cut(
+    text: &[u8],
+    bounds: &mut [usize],
+    mut piece_end: impl FnMut(&[u8], usize) -> usize,
+) -> usize {
     let mut at = bounds[0];
     let end = text.len().min(at + REACH);
     let mut pieces = 0;

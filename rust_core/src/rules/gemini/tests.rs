@@ -128,7 +128,7 @@ fn older_tools_are_their_leaves() {
 /// Tokens and bound of a body.
 fn count(format: Format, model: &str, body: &Value) -> (u32, u32) {
     static PROFILES: std::sync::LazyLock<Profiles> =
-        std::sync::LazyLock::new(|| Profiles::load(None).expect("the embedded table"));
+        std::sync::LazyLock::new(|| Profiles::load(None, "".as_ref()).expect("the embedded table"));
     let conversation = provider::request(format, body.to_string().as_bytes()).expect("valid");
     let (profile, known) = PROFILES.resolve(model);
     assert!(known, "{model}");
