@@ -31,7 +31,7 @@ pub enum Sent<'a> {
     Value(Value),
 }
 
-impl<'a> Messages<'a> {
+impl Messages<'_> {
     /// Takes what stands in the field alone, where a list is usual. `None`: it is a list, or absent.
     pub fn alone(&mut self) -> Option<Value> {
         match &mut self.sent {

@@ -8,6 +8,7 @@ use super::super::{
 };
 use super::*;
 
+#[allow(clippy::needless_pass_by_value, reason = "rows read better")]
 fn read(body: Value) -> Conversation {
     open(&body).expect("a valid body")
 }
