@@ -149,10 +149,8 @@ fn worst() {
         // The others take hours for some of these.
         let compared = [&counters[0], &counters[TOKTOK]];
         let million = costs(&compared, 20);
-        let ours: Vec<_> = LENGTHS.map(|bits| costs(&compared[..1], bits)).collect();
-        for (kind, (name, costs)) in million.iter().enumerate() {
-            let times: Vec<f64> = ours.iter().map(|kinds| kinds[kind].1[0]).collect();
-            let growth = times.windows(2).map(|pair| 2.0 * pair[1] / pair[0]).fold(0.0, f64::max);
+        let grown = growth(compared[0]);
+        for ((name, costs), (times, growth)) in million.iter().zip(&grown) {
             let shown: String = times.iter().map(|time| format!("{time:7.2}")).collect();
             let (ours, toktok) = (costs[0], costs[1]);
             println!(
@@ -162,6 +160,32 @@ fn worst() {
             );
         }
     }
+}
+
+/// Of each kind of worst text, the least ns/byte at every length, and what doubling the length
+/// multiplies the time by: the most of all steps. A step's is the median over texts whose lengths
+/// were counted one right after the other, since a machine that has other work changes its pace.
+fn growth(count: &Count) -> Vec<(Vec<f64>, f64)> {
+    let rounds: Vec<Vec<Vec<f64>>> = (1..=TEXTS)
+        .map(|seed| {
+            let lengths = LENGTHS
+                .map(|bits| documents::worst(1 << bits, seed << 8 | 1 << 7 | u64::from(bits)));
+            lengths
+                .map(|texts| texts.iter().map(|(_, text)| once(count, text).0).collect())
+                .collect()
+        })
+        .collect();
+    (0..rounds[0][0].len())
+        .map(|kind| {
+            let at = |length: usize| rounds.iter().map(move |round| round[length][kind]);
+            let least = (0..LENGTHS.count()).map(|length| at(length).fold(f64::MAX, f64::min));
+            let steps = (1..LENGTHS.count()).map(|length| {
+                let ratios = at(length).zip(at(length - 1)).map(|(long, short)| 2.0 * long / short);
+                median(ratios.collect())
+            });
+            (least.collect(), steps.fold(0.0, f64::max))
+        })
+        .collect()
 }
 
 /// Of each kind of worst text of `1 << bits` bytes, the ns/byte of each counter: the least of

@@ -7,7 +7,7 @@ use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
 use super::unknown::Unknown;
-use super::{Conversation, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult};
+use super::{Conversation, Memo, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult};
 use crate::status::Status;
 use crate::wire::Warning;
 
@@ -66,12 +66,15 @@ fn request(mut fields: Fields, mut messages: Messages<'_>) -> Result<Conversatio
 
 /// Calls that were made at once are not billed their items' ids.
 fn bill_item_ids(messages: &mut [Message]) {
-    let has_call = |message: &Message| matches!(message.parts.first(), Some(Part::ToolCall(_)));
-    for row in messages.chunk_by_mut(|a, b| has_call(a) && has_call(b)).filter(|row| row.len() > 1)
-    {
-        for part in row.iter_mut().flat_map(|message| &mut message.parts) {
-            if let Part::ToolCall(call) = part {
-                call.has_item_id = false;
+    let rows = messages.chunk_by_mut(|a, b| a.has_call() && b.has_call());
+    for row in rows.filter(|row| row.len() > 1) {
+        for message in row {
+            for part in &mut message.parts {
+                if let Part::ToolCall(call @ ToolCall { has_item_id: true, .. }) = part {
+                    call.has_item_id = false;
+                    // Alone, the same bytes are billed otherwise.
+                    message.memo = Memo::None;
+                }
             }
         }
     }
