@@ -103,29 +103,38 @@ def _read(flag: str, path: Path) -> bytes:
         raise SettingsError(f"{flag} {path}: {error.strerror}") from None
 
 
-async def watch(
-    settings: Settings, set_tokens: Callable[[list[Token]], None], set_tls: Callable[[Pem], None]
-) -> None:
-    """Gives on what the files hold when they change. A wrong file is logged, and what was read
-    before stays in use.
+class Files:
+    """The files that say who may call, watched from now on: made before they are read, so that no
+    change is missed.
     """
-    paths = [settings.tokens, settings.tls_certificate, settings.tls_key, settings.tls_client_ca]
-    files = [path for path in paths if path]
-    seen = [_stamp(path) for path in files]
-    while files:
-        await asyncio.sleep(INTERVAL)
-        now = [_stamp(path) for path in files]
-        if now == seen:
-            continue
-        seen = now
-        try:
-            set_tokens(tokens(settings))
-            if pem := tls(settings):
-                set_tls(pem)
-        except (SettingsError, ValueError) as error:
-            logs.event("files not reloaded", logging.ERROR, reason=str(error))
-        else:
-            logs.event("files reloaded")
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        paths = [settings.tokens, settings.tls_certificate, settings.tls_key, settings.tls_client_ca]
+        self._paths = [path for path in paths if path]
+        self._seen = self._stamps()
+
+    def _stamps(self) -> list[tuple[int, int, int] | None]:
+        return [_stamp(path) for path in self._paths]
+
+    async def watch(self, set_tokens: Callable[[list[Token]], None], set_tls: Callable[[Pem], None]) -> None:
+        """Gives on what the files hold when they change. A wrong file is logged, and what was read
+        before stays in use.
+        """
+        while self._paths:
+            await asyncio.sleep(INTERVAL)
+            now = self._stamps()
+            if now == self._seen:
+                continue
+            self._seen = now
+            try:
+                set_tokens(tokens(self._settings))
+                if pem := tls(self._settings):
+                    set_tls(pem)
+            except (SettingsError, ValueError) as error:
+                logs.event("files not reloaded", logging.ERROR, reason=str(error))
+            else:
+                logs.event("files reloaded")
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -27,9 +27,10 @@ def serve(settings: Settings) -> int:
     anonymous = access.anonymous(settings)
     telemetry = Telemetry(settings)
     engine = open_engine(settings)
+    files = access.Files(settings)
     service = _service(settings, engine, anonymous)
     try:
-        cut_off = asyncio.run(_run(settings, engine, service, telemetry))
+        cut_off = asyncio.run(_run(settings, engine, service, telemetry, files))
     finally:
         telemetry.shutdown()
         engine.flush()
@@ -87,12 +88,18 @@ def _read(path: Path) -> bytes:
         raise StartError(f"can't read {path}: {error.strerror}") from error
 
 
-async def _run(settings: Settings, engine: _core.Engine, service: _core.Service, telemetry: Telemetry) -> int:
+async def _run(
+    settings: Settings,
+    engine: _core.Engine,
+    service: _core.Service,
+    telemetry: Telemetry,
+    files: access.Files,
+) -> int:
     """Serves until a signal comes. Returns how many calls were cut off."""
     stopped = _stop_signal()
     transport = _listen(settings, service)
     telemetry.start(engine, service)
-    watch = asyncio.create_task(access.watch(settings, service.set_tokens, transport.set_tls))
+    watch = asyncio.create_task(files.watch(service.set_tokens, transport.set_tls))
     await transport.start()
     address = f"{settings.listen.rpartition(':')[0]}:{transport.port}"
     print(f"tokencountd listening on {address}", flush=True)
