@@ -78,14 +78,14 @@ fn text_count(
         let counter =
             profiles.vocabulary(encoding).ok_or_else(|| Status::invalid("encoding", known()))?;
         count.tokens = counter.count(text, &unlimited)?;
-        count.upper_bound = counter.bound(text, count.tokens);
+        count.upper_bound = counter.bound(text, count.tokens, &unlimited)?;
         encoding.clone_into(&mut count.encoding);
     } else if model.is_empty() {
         return Err(Status::missing("encoding", "required beside `text`: `encoding` or `model`"));
     } else {
         let (profile, _) = engine.profiles().resolve(model);
         count.tokens = profile.vocabulary.count(text, &unlimited)?;
-        count.upper_bound = profile.vocabulary.bound(text, count.tokens);
+        count.upper_bound = profile.vocabulary.bound(text, count.tokens, &unlimited)?;
         profile.vocabulary.name().clone_into(&mut count.encoding);
         profile.name.clone_into(&mut count.profile);
     }

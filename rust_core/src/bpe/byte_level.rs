@@ -39,11 +39,19 @@ impl ByteLevel {
         self.counter.count(text.as_bytes(), usize::MAX, stop)
     }
 
-    /// The number of tokens where a host leaves the text as it is: only Unicode's form may differ.
-    #[must_use]
-    pub fn count_as_is(&self, text: &str) -> Option<usize> {
-        let count = || self.counter.count(text.as_bytes(), usize::MAX, &|| false).ok();
-        if self.alters(text) { count() } else { None }
+    /// The most of `count`, which [`Self::count_until`] gave, and the tokens of the text where a
+    /// host leaves it as it is: only Unicode's form may differ.
+    pub fn count_at_most(
+        &self,
+        text: &str,
+        count: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<usize, Stopped> {
+        if self.alters(text) {
+            let as_is = self.counter.count(text.as_bytes(), usize::MAX, stop)?;
+            return Ok(count.max(as_is));
+        }
+        Ok(count)
     }
 
     /// Whether the text may not be in form NFC yet, and has to be.

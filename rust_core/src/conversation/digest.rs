@@ -1,9 +1,9 @@
 //! Digests of messages, and the chain of prefixes that they form.
 //!
-//! A digest covers the role and all content, length-prefixed, under a key that is derived from the
-//! operator's secret, the tenant and the profile: no tenant can probe or poison another's entries,
-//! and digests on disk can't be matched against guessed texts. 128 bits of keyed BLAKE3 are kept:
-//! a collision by chance needs some 2^64 messages of one tenant.
+//! A digest covers the role and all content, length-prefixed, under a key of the operator's secret,
+//! the tenant and the profile: no tenant can probe or poison another's entries, and digests on disk
+//! can't be matched against guessed texts. Of keyed BLAKE3 128 bits are kept: a collision by chance
+//! needs some 2^64 messages of one tenant.
 
 use blake3::Hasher;
 use serde_json::Value;
@@ -82,9 +82,7 @@ pub fn tenant_id(secret: &[u8; 32], tenant: &str) -> Digest {
 }
 
 fn truncate(hash: &blake3::Hash) -> Digest {
-    let mut digest = [0; 16];
-    digest.copy_from_slice(&hash.as_bytes()[..16]);
-    digest
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
 /// Collects what is hashed. Most messages fit one chunk of BLAKE3, which is hashed in one go from

@@ -8,7 +8,7 @@ use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
 use crate::conversation::{
-    Conversation, Counted, Format, Memo, Message, Preamble, Role, mark_thinking, typed,
+    Conversation, Counted, Format, Memo, Message, Role, mark_thinking, typed,
 };
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
@@ -148,7 +148,7 @@ impl Engine {
         let digest = digester.preamble(&conversation.preamble);
         let sent = || profile.rules.preamble(&conversation.preamble, &context);
         let preamble = match base {
-            Some((key, state)) if conversation.preamble == Preamble::default() => {
+            Some((key, state)) if conversation.preamble.is_empty() => {
                 (key.preamble, Tally::from(&state.preamble))
             }
             Some((key, state)) if digest != key.preamble => {

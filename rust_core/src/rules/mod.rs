@@ -46,7 +46,7 @@ impl Context<'_> {
     /// Adds a text with the margin of its kind.
     pub fn add_text(&self, tally: &mut Tally, kind: Kind, text: &str) -> Result<(), Status> {
         let tokens = self.count(text)?;
-        let bound = self.profile.vocabulary.bound(text, tokens);
+        let bound = self.profile.vocabulary.bound(text, tokens, self.checkpoint)?;
         tally.add(kind, tokens, self.profile.margins.widen(kind, bound));
         Ok(())
     }

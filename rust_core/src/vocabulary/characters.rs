@@ -30,7 +30,7 @@ impl Counter for Characters {
     }
 
     /// One token for each byte: the only limit that no byte-level vocabulary exceeds.
-    fn bound(&self, text: &str, _count: u32) -> u32 {
-        text.len() as u32
+    fn bound(&self, text: &str, _count: u32, _checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
+        Ok(text.len() as u32)
     }
 }

@@ -29,8 +29,8 @@ pub trait Counter: Send + Sync {
 
     /// A number of tokens that no tokeniser of this family exceeds on `text`, given the `count`
     /// that [`Counter::count`] gave for it. An exact vocabulary's is the count itself.
-    fn bound(&self, _text: &str, count: u32) -> u32 {
-        count
+    fn bound(&self, _text: &str, count: u32, _checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
+        Ok(count)
     }
 }
 

@@ -89,7 +89,7 @@ impl Counter for Weights {
         stoppable(checkpoint, |stop| self.0.counter.count_until(text, stop))
     }
 
-    fn bound(&self, text: &str, count: u32) -> u32 {
-        self.0.counter.count_as_is(text).map_or(count, |other| count.max(other as u32))
+    fn bound(&self, text: &str, count: u32, checkpoint: Checkpoint<'_>) -> Result<u32, Status> {
+        stoppable(checkpoint, |stop| self.0.counter.count_at_most(text, count as usize, stop))
     }
 }
