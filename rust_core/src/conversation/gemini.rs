@@ -51,13 +51,20 @@ fn wrapped(body: Value, messages: Messages<'_>) -> Result<Conversation, Status> 
     request(body, messages)
 }
 
-/// The model; a wrapper may be beside it or around it.
+/// The model: a wrapper's own, else the one beside it. JSON is not nested deeper than 128.
 fn model(body: &mut Fields) -> Result<Option<String>, Status> {
     for wrapper in WRAPPERS {
-        let inner = body.get_mut(|name| camel(name.to_owned()) == wrapper);
-        if let Some(Value::String(model)) = inner.and_then(|inner| inner.get_mut("model")) {
-            return Ok(Some(std::mem::take(model)));
+        let is_it =
+            |name: &str| name == wrapper || name.contains('_') && camel(name.to_owned()) == wrapper;
+        let Some(value) = body.get_mut(is_it).filter(|value| !value.is_null()) else { continue };
+        let inside = |error: Status| error.inside(wrapper);
+        let mut inner = Fields::of(value.take()).map_err(inside)?;
+        let own = model(&mut inner).map_err(inside)?;
+        *value = inner.into_value();
+        if own.as_ref().is_some_and(|own| !own.is_empty()) {
+            return Ok(own);
         }
+        break;
     }
     body.string("model")
 }

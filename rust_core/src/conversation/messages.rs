@@ -3,8 +3,7 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -90,6 +89,7 @@ impl Messages<'_> {
     }
 }
 
+/// From a list or a text. Others are an error of type, upon which the body is parsed as a whole.
 impl<'de> Deserialize<'de> for Sent<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SentVisitor)
@@ -102,7 +102,7 @@ impl<'de> Visitor<'de> for SentVisitor {
     type Value = Sent<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("JSON")
+        formatter.write_str("a list or a text")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
@@ -113,19 +113,7 @@ impl<'de> Visitor<'de> for SentVisitor {
         Ok(Sent::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-        Value::deserialize(MapAccessDeserializer::new(fields)).map(Sent::Value)
-    }
-
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Sent::Value(text.into()))
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<Self::Value, E> {
-        Ok(Sent::Value(truth.into()))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Sent::Value(Value::Null))
     }
 }

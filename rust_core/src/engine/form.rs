@@ -104,24 +104,27 @@ impl Opened<'_> {
 }
 
 /// A body that comes in no request, for the model that it names or else `model`.
-pub fn of_body<'a>(format: Format, body: Body<'a>, model: &str) -> Opened<'a> {
-    let model = if body.model.is_empty() { model.to_owned() } else { body.model.clone() };
+pub fn of_body<'a>(format: Format, mut body: Body<'a>, model: &str) -> Opened<'a> {
+    let named = std::mem::take(&mut body.model);
+    let model = if named.is_empty() { model.to_owned() } else { named };
     Opened { field: "", model, format, content: Content::Body(body) }
 }
 
+fn format(number: i32) -> Result<Format, Status> {
+    Format::try_from(number).map_err(|_| Status::invalid("format", "is not a known format"))
+}
+
 fn open_typed(prompt: &mut wire::Prompt) -> Result<Opened<'static>, Status> {
-    let prompt = std::mem::take(prompt);
-    let format = Format::try_from(prompt.format)
-        .map_err(|_| Status::invalid("format", "is not a known format"))?;
-    let model = prompt.model.clone();
+    let mut prompt = std::mem::take(prompt);
+    let format = format(prompt.format)?;
+    let model = std::mem::take(&mut prompt.model);
     Ok(Opened { field: "typed", model, format, content: Content::Typed(prompt) })
 }
 
 fn open_provider(request: &mut wire::ProviderRequest) -> Result<Opened<'_>, Status> {
-    let format = Format::try_from(request.format)
-        .map_err(|_| Status::invalid("format", "is not a known format"))?;
-    let body = Body::open(format, &request.body)?;
-    let model = std::mem::take(&mut request.model);
-    let model = if model.is_empty() { body.model.clone() } else { model };
+    let format = format(request.format)?;
+    let mut body = Body::open(format, &request.body)?;
+    let named = std::mem::take(&mut body.model);
+    let model = if request.model.is_empty() { named } else { std::mem::take(&mut request.model) };
     Ok(Opened { field: "provider_request", model, format, content: Content::Body(body) })
 }

@@ -76,12 +76,11 @@ impl Engine {
     /// Reads and counts a prompt. `base` is empty where the prompt is complete.
     pub(super) fn prompt(
         &self,
-        form: Option<Form>,
+        mut form: Option<Form>,
         base: &[u8],
         call: &Call<'_>,
     ) -> Result<Prompt, Status> {
         call.checkpoint()?;
-        let mut form = form;
         let opened = match &mut form {
             Some(form) => form.open()?,
             None if !base.is_empty() => Opened::NOTHING,

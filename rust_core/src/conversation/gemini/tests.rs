@@ -136,6 +136,8 @@ fn the_sdks_forms_are_read() {
     let counting = json!({"generateContentRequest": {"model": "m", "contents": "Hi"}});
     let opened = Body::of(Format::Gemini, counting.clone()).expect("a valid body");
     assert_eq!((opened.model.as_str(), read(counting).messages), ("m", wanted));
+    let beside = json!({"model": "m", "request": {"model": "", "contents": "Hi"}});
+    assert_eq!(Body::of(Format::Gemini, beside).expect("a valid body").model, "m");
 }
 
 #[test]
@@ -202,6 +204,8 @@ fn errors_name_the_field() {
             "toolConfig.functionCallingConfig.mode",
         ),
         (json!({"generationConfig": []}), "generationConfig"),
+        (json!({"generate_content_request": {"model": 1}}), "generateContentRequest.model"),
+        (json!({"request": []}), "request"),
         (json!({"systemInstruction": 1}), "systemInstruction"),
     ];
     for (body, field) in rows {
