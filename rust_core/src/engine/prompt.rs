@@ -8,7 +8,7 @@ use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
 use crate::conversation::{
-    Conversation, Counted, Format, Memo, Message, Role, mark_thinking, typed,
+    Conversation, Counted, Format, Memo, Message, Part, Role, mark_thinking, typed,
 };
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
@@ -185,6 +185,7 @@ impl Engine {
             let mut tally = context.profile.rules.message(message, context)?;
             tally.opens_turn = message.opens_turn();
             tally.is_reply = message.role == Role::Assistant;
+            tally.several_calls = (message.role != Role::Tool).then(|| several_calls(message));
             Ok(tally)
         })?;
         if let Memo::New(key) = message.memo
@@ -276,6 +277,10 @@ fn replaced(
         merged.add(kind, from.of(kind), from.bound_of(kind));
     }
     (digester.extend(&key.preamble, &digest), merged)
+}
+
+fn several_calls(message: &Message) -> bool {
+    message.parts.iter().filter(|part| matches!(part, Part::ToolCall(_))).nth(1).is_some()
 }
 
 /// `FAILED_PRECONDITION`: the same answer whether the prefix never was or belongs to someone else.

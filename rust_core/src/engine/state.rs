@@ -68,6 +68,12 @@ pub struct Counts {
     passing: u32,
     #[prost(uint32, tag = "6")]
     passed: u32,
+    #[prost(bool, optional, tag = "8")]
+    several_calls: Option<bool>,
+    #[prost(sint32, tag = "9")]
+    joint: i32,
+    #[prost(uint32, tag = "10")]
+    joint_bound: u32,
 }
 
 /// Bytes of a kind's number, its tokens and their bound, little-endian.
@@ -88,6 +94,9 @@ impl From<Tally> for Counts {
             opens_turn: tally.opens_turn,
             passing: tally.passing,
             passed: tally.passed,
+            several_calls: tally.several_calls,
+            joint: tally.joint.0,
+            joint_bound: tally.joint.1,
         }
     }
 }
@@ -106,6 +115,8 @@ impl From<&Counts> for Tally {
         tally.opens_turn = counts.opens_turn;
         tally.passing = counts.passing;
         tally.passed = counts.passed;
+        tally.several_calls = counts.several_calls;
+        tally.joint = (counts.joint, counts.joint_bound);
         tally
     }
 }

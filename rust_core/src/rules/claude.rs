@@ -8,7 +8,7 @@ mod texts;
 
 use serde::Deserialize;
 
-use super::{Caveats, Context, Kind, Rules, Tally, text_of};
+use super::{Caveats, Context, Kind, Rules, Tally, json, text_of};
 use crate::conversation::{
     Format, Message, Part, Preamble, Reasoning, ResponseSchema, Role, Tool, ToolCall, ToolChoice,
     ToolChoiceMode,
@@ -64,6 +64,12 @@ const fn model_begins() -> u32 {
     11
 }
 
+/// What bills were seen above the frame of extended thinking, without tools.
+const THINKING_SLACK: u32 = 4;
+
+/// What a system prompt without text was billed.
+const EMPTY_SYSTEM: u32 = 3;
+
 /// The hidden prompt that explains tools, by tool choice. `single` is for one call at a time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +110,9 @@ impl Rules for Claude {
         tally.add(Kind::Overhead, self.per_prompt, self.per_prompt);
         for message in &preamble.system {
             tally.add(Kind::Overhead, 0, self.message_slack);
+            if is_empty(message) {
+                tally.add(Kind::Overhead, EMPTY_SYSTEM, EMPTY_SYSTEM);
+            }
             for part in &message.parts {
                 self.part(&mut tally, message, part, context)?;
             }
@@ -113,7 +122,7 @@ impl Rules for Claude {
             self.response_schema(&mut tally, response, context)?;
         }
         if preamble.thinking {
-            let most = if preamble.tools.is_empty() { 0 } else { self.interleaved };
+            let most = if preamble.tools.is_empty() { THINKING_SLACK } else { self.interleaved };
             tally.add(Kind::Overhead, self.thinking, self.thinking + most);
         }
         // Adaptive thinking is mostly free.
@@ -142,6 +151,10 @@ impl Rules for Claude {
     }
 }
 
+fn is_empty(message: &Message) -> bool {
+    message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty()))
+}
+
 impl Claude {
     fn tools(
         &self,
@@ -159,7 +172,7 @@ impl Claude {
                 Tool::Other(value) => {
                     tally.caveats.insert(Caveats::COUNTED_AS_JSON);
                     tally.add(Kind::Tools, self.own_tool, self.own_tool_most);
-                    texts::json(value)
+                    json::spaced(value)
                 }
             };
             context.add_text(tally, Kind::Tools, &text)?;
@@ -208,7 +221,7 @@ impl Claude {
                 let keeps = self.keeps_thinking || message.keeps_thinking;
                 self.thinking(tally, reasoning, keeps, context)
             }
-            Part::Other(value) => context.add_unknown(tally, kind, &texts::json(value)),
+            Part::Other(value) => context.add_unknown(tally, kind, &json::spaced(value)),
             part => context.add_part(tally, kind, part),
         }
     }

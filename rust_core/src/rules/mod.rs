@@ -7,6 +7,7 @@ pub mod claude;
 pub mod gemini;
 pub mod generic;
 pub mod harmony;
+pub mod json;
 pub mod media;
 pub mod openai;
 pub mod tally;

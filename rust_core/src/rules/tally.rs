@@ -139,6 +139,12 @@ pub struct Tally {
     pub passing: u32,
     /// Tokens among these that were passing when the user spoke again.
     pub passed: u32,
+    /// Whether its last message makes several calls, not regarding results; `None` if it holds
+    /// nothing but results.
+    pub several_calls: Option<bool>,
+    /// What the results that it begins with cost more (or less) as answers to several calls, and at
+    /// most.
+    pub joint: (i32, u32),
 }
 
 impl Tally {
@@ -153,6 +159,24 @@ impl Tally {
     pub fn add_passing(&mut self, kind: Kind, tokens: u32, bound: u32) {
         self.add(kind, tokens, bound);
         self.passing = self.passing.saturating_add(tokens);
+    }
+
+    /// Adds to what results cost more (or less) as answers to several calls, and at most.
+    pub fn add_joint(&mut self, tokens: i32, bound: u32) {
+        self.joint.0 = self.joint.0.saturating_add(tokens);
+        self.joint.1 = self.joint.1.saturating_add(bound);
+    }
+
+    /// Bills the results that it begins with as what they are after `before`.
+    pub fn follow(&mut self, before: &Self) {
+        if let Some(several) = before.several_calls {
+            let (tokens, bound) = std::mem::take(&mut self.joint);
+            if several {
+                let at = Kind::ToolResults as usize;
+                self.tokens[at] = self.tokens[at].saturating_add_signed(tokens);
+                self.bound[at] = self.bound[at].saturating_add(bound).max(self.tokens[at]);
+            }
+        }
     }
 
     /// Corrects hidden thinking in a reply that was billed `output` tokens: what the visible part
@@ -199,6 +223,7 @@ impl Tally {
         for (bound, other) in self.bound.iter_mut().zip(other.bound) {
             *bound = other.max(*bound);
         }
+        self.joint.1 = self.joint.1.max(other.joint.1);
         self.caveats.insert(other.caveats);
     }
 
@@ -245,7 +270,10 @@ impl Sum for Tally {
 
 /// Adds what comes next in the prompt.
 impl AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
+    fn add_assign(&mut self, mut other: Self) {
+        other.follow(self);
+        self.add_joint(other.joint.0, other.joint.1);
+        self.several_calls = other.several_calls.or(self.several_calls);
         if other.opens_turn {
             self.passed = self.passed.saturating_add(self.passing);
             self.passing = 0;

@@ -144,7 +144,7 @@ fn schemas_are_written_as_typescript() {
     let style = Style { titles: true, bounds: true, ..Style::default() };
     let (text, _) = texts::tools([function(parameters)].iter(), style);
     let expected = "type paint = (_:{\n// Colour\n// A hue\n//\n// of paint\nhue: \"red\" | \"blue\",\n\
-        sizes: integer[],\nboxes: Array<\n{\nw?: number | null,\n}\n>,\nlabel?: string | null | null,\n\
+        sizes: integer[],\nboxes: Array<\n{\nw?: number | null,\n}\n>,\nlabel?: string | null, // default: null\n\
         count?: integer, // default: 3 // minimum: 1\nfree?: object,\ntree?: ";
     assert!(text.contains(expected), "{text}");
     assert_eq!(text.matches("next?: ").count(), 5, "a recursion ends: {text}");

@@ -1,12 +1,9 @@
 //! The texts in which Claude reads tools, calls and schemas.
 
-use std::io;
-
-use serde::Serialize;
 use serde_json::Value;
-use serde_json::ser::{Formatter, Serializer};
 
 use crate::conversation::Function;
+use crate::rules::json::spaced;
 
 /// A tool's declaration.
 pub fn function(function: &Function) -> String {
@@ -16,7 +13,7 @@ pub fn function(function: &Function) -> String {
     }
     fields.insert("name".into(), function.name.as_str().into());
     fields.insert("parameters".into(), function.parameters.clone().unwrap_or_default());
-    format!("<function>{}</function>\n", json(&Value::Object(fields)))
+    format!("<function>{}</function>\n", spaced(&Value::Object(fields)))
 }
 
 /// A call, with one element for each argument; strings stand there without quotes. Arguments that
@@ -26,7 +23,7 @@ pub fn call(name: &str, arguments: &str) -> String {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(arguments)) => {
             for (key, value) in &arguments {
-                let value = value.as_str().map_or_else(|| json(value), str::to_owned);
+                let value = value.as_str().map_or_else(|| spaced(value), str::to_owned);
                 text.extend(["<parameter name=\"", key, "\">", &value, "</parameter>\n"]);
             }
         }
@@ -35,42 +32,9 @@ pub fn call(name: &str, arguments: &str) -> String {
     text + "</invoke>\n"
 }
 
-/// JSON with a space after each colon and comma.
-pub fn json(value: &Value) -> String {
-    let mut text = Vec::new();
-    // Writing to memory fails only for map keys that aren't strings, which a `Value` can't have.
-    let _ = value.serialize(&mut Serializer::with_formatter(&mut text, Spaced));
-    String::from_utf8_lossy(&text).into_owned()
-}
-
 /// JSON with two spaces of indent.
 pub fn indented_json(value: &Value) -> String {
     format!("{value:#}")
-}
-
-/// `{"a": 1, "b": [2, 3]}`, as Python writes it.
-struct Spaced;
-
-impl Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        writer.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        writer.write_all(if first { b"" } else { b", " })
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
 }
 
 #[cfg(test)]

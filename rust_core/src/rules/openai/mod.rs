@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{Caveats, Context, Kind, Rules, Tally, text_of};
 use crate::conversation::{Format, Message, Part, Preamble, Role, ToolCall};
 use crate::status::Status;
-use content::content;
+use content::{content, listed};
 use typescript::Style;
 
 /// Constants of a family.
@@ -76,6 +76,9 @@ struct Interface {
     tools_slack: u32,
     /// Added for a named tool choice, with the function's full name. Absent: it is free.
     named_choice: Option<u32>,
+    /// Demanding a call where there is one function only is billed as naming it.
+    #[serde(default)]
+    single_required: bool,
     /// Added for each call, with so many times its name, bare and as `functions.NAME`.
     call: u32,
     call_names: u32,
@@ -87,7 +90,8 @@ struct Interface {
     call_id: u32,
     #[serde(default)]
     call_id_slack: u32,
-    /// Added to the text of parallel calls. Absent: each call stands by itself.
+    /// Added to the text of parallel calls, whose results are shown as one list. Absent: each call
+    /// and each result stands by itself.
     parallel_calls: Option<u32>,
     /// Added to the response format.
     schema: u32,
@@ -222,6 +226,9 @@ impl Interface {
             tally.add(Kind::Assistant, self.assistant, most);
         }
         content(tally, text_of(message.role), &message.parts, context)?;
+        if self.parallel_calls.is_some() {
+            listed(tally, &message.parts, context)?;
+        }
         self.calls(tally, &message.parts, context)
     }
 

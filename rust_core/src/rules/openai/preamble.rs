@@ -1,5 +1,7 @@
 //! What stands before the messages: declarations of tools, tool choice and response format.
 
+use serde_json::Value;
+
 use super::seam::Seam;
 use super::typescript::Style;
 use super::{Interface, Join, full_name, texts};
@@ -18,7 +20,7 @@ impl Interface {
     ) -> Result<(), Status> {
         for tool in &preamble.tools {
             if let Tool::Other(value) = tool {
-                context.add_unknown(tally, Kind::Tools, &value.to_string())?;
+                self.other_tool(tally, value, context)?;
             }
         }
         let functions = || preamble.tools.iter().filter_map(function);
@@ -44,6 +46,19 @@ impl Interface {
         self.named_choice(tally, preamble, context)
     }
 
+    /// A tool of another kind, by its JSON text. One with a grammar was billed half as much again.
+    fn other_tool(
+        &self,
+        tally: &mut Tally,
+        tool: &Value,
+        context: &Context<'_>,
+    ) -> Result<(), Status> {
+        let text = tool.to_string();
+        context.add_unknown(tally, Kind::Tools, &text)?;
+        tally.add(Kind::Tools, 0, context.count(&text)? / 2 + self.tools_slack);
+        Ok(())
+    }
+
     fn named_choice(
         &self,
         tally: &mut Tally,
@@ -51,9 +66,14 @@ impl Interface {
         context: &Context<'_>,
     ) -> Result<(), Status> {
         let choice = &preamble.tool_choice;
-        if let (Some(frame), ToolChoiceMode::Named) = (self.named_choice, choice.mode) {
+        let named = match (choice.mode, preamble.tools.as_slice()) {
+            (ToolChoiceMode::Named, _) => &choice.name,
+            (ToolChoiceMode::Required, [Tool::Function(only)]) if self.single_required => &only.name,
+            _ => return Ok(()),
+        };
+        if let Some(frame) = self.named_choice {
             context.add_frame(tally, Kind::Tools, frame);
-            context.add_text(tally, Kind::Tools, &full_name(&choice.name))?;
+            context.add_text(tally, Kind::Tools, &full_name(named))?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::typescript::{Style, Writer};
 use crate::conversation::{Function, ResponseSchema, ToolCall};
+use crate::rules::json::{dense_ascii, spaced_ascii};
 
 /// The declarations of functions: a TypeScript namespace under a heading, and the tokens that are
 /// billed beyond its text.
@@ -16,7 +17,7 @@ pub fn tools<'a>(functions: impl Iterator<Item = &'a Function>, style: Style) ->
         writer.push("type ");
         writer.push(&function.name);
         writer.push(" = ");
-        writer.parameters(function.parameters.as_ref(), function.strict);
+        writer.parameters(function.parameters.as_ref());
         writer.push(" => any;\n\n");
     }
     writer.push("} // namespace functions");
@@ -33,13 +34,23 @@ pub fn response_format(response: &ResponseSchema) -> String {
     writer.comment(&response.description);
     let mut schema = response.schema.clone();
     strip(&mut schema, false);
-    writer.push(&schema.to_string());
+    writer.push(&dense_ascii(&schema));
     writer.finish().0
 }
 
 /// Takes out what the model isn't shown. `names` says that the keys are names of properties.
 fn strip(schema: &mut Value, names: bool) {
-    const HIDDEN: [&str; 4] = ["additionalProperties", "required", "$schema", "minimum"];
+    const HIDDEN: [&str; 9] = [
+        "additionalProperties",
+        "required",
+        "$schema",
+        "default",
+        "format",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxItems",
+    ];
     match schema {
         Value::Object(fields) => {
             if !names {
@@ -68,6 +79,18 @@ pub fn parallel_calls<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> String {
     }
     text.push_str("]}");
     text
+}
+
+/// A result as an item of the list that answers several calls, and the tokens of it that frame an
+/// item: the value that its text holds as JSON, or else its text as a string. Beyond ASCII some
+/// models are shown it as it is: in fewer tokens.
+#[must_use]
+pub fn list_item(result: &str) -> (String, u32) {
+    match serde_json::from_str::<Value>(result) {
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => (spaced_ascii(&value), 1),
+        Ok(value) => (spaced_ascii(&value), u32::from(value.is_string()) * 2),
+        Err(_) => (spaced_ascii(&result), 2),
+    }
 }
 
 /// JSON text without spaces; as it is if it isn't JSON.

@@ -18,27 +18,18 @@ const MAX_NODES: u32 = 20_000;
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
-    /// Titles of properties are written above their descriptions.
+    /// Titles are written above descriptions.
     pub titles: bool,
-    /// When the parameters' own schema is described.
-    pub own: Own,
+    /// An empty comment stands between a title and a description.
+    pub gap: bool,
+    /// The schema of the parameters is described, beside its properties.
+    pub own: bool,
+    /// An object is billed one token more if any of its properties has a comment.
+    pub comments: bool,
     /// The least and the most of a number are written behind it.
     pub bounds: bool,
     /// gpt-oss: a space before the parameters' brace, and integers are numbers.
     pub harmony: bool,
-}
-
-/// When the schema of the parameters is described, beside its properties.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Own {
-    /// Never.
-    #[default]
-    Never,
-    /// With strict tools: title and description.
-    Strict,
-    /// Always: its description.
-    Always,
 }
 
 /// Writes schemas into a text.
@@ -47,21 +38,20 @@ pub struct Writer<'a> {
     root: &'a Value,
     style: Style,
     nodes: u32,
-    bare_enums: u32,
+    beyond: u32,
 }
 
 impl<'a> Writer<'a> {
     /// A writer of an empty text.
     #[must_use]
     pub const fn new(style: Style) -> Self {
-        Self { text: String::new(), root: &Value::Null, style, nodes: 0, bare_enums: 0 }
+        Self { text: String::new(), root: &Value::Null, style, nodes: 0, beyond: 0 }
     }
 
-    /// The text, and how many properties without a description are enums of one or two values:
-    /// each was billed one token more than its text.
+    /// The text, and the tokens that are billed beyond it.
     #[must_use]
     pub fn finish(self) -> (String, u32) {
-        (self.text, self.bare_enums)
+        (self.text, self.beyond)
     }
 
     /// Adds a text as it is.
@@ -85,24 +75,35 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Adds the title and the description of a schema as comments.
+    fn comments(&mut self, schema: &Value) {
+        let title = text_of(schema, "title").filter(|_| self.style.titles);
+        let description = text_of(schema, "description");
+        self.comment(title.unwrap_or_default());
+        if self.style.gap && title.is_some() && description.is_some() {
+            self.push("//\n");
+        }
+        self.comment(description.unwrap_or_default());
+    }
+
     /// Adds the parameter list of a function: `(_:{…})`, or `()` without properties.
-    pub fn parameters(&mut self, schema: Option<&'a Value>, strict: bool) {
+    pub fn parameters(&mut self, schema: Option<&'a Value>) {
         let Some(schema) = schema.filter(|schema| has_properties(schema)) else {
             return self.push("()");
         };
         self.root = schema;
-        let strict = strict && self.style.own == Own::Strict;
-        let title = text_of(schema, "title").filter(|_| strict);
-        let described = strict || self.style.own == Own::Always;
-        let description = text_of(schema, "description").filter(|_| described);
         self.push(if self.style.harmony { "(_: " } else { "(_:" });
-        if title.is_some() || description.is_some() {
+        if self.style.own && self.is_commented(schema) {
             self.push(" ");
-            self.comment(title.unwrap_or_default());
-            self.comment(description.unwrap_or_default());
+            self.comments(schema);
         }
         self.schema(schema, 0);
         self.push(")");
+    }
+
+    fn is_commented(&self, schema: &Value) -> bool {
+        let titled = self.style.titles && text_of(schema, "title").is_some();
+        titled || text_of(schema, "description").is_some()
     }
 
     fn schema(&mut self, schema: &'a Value, references: u32) {
@@ -120,11 +121,28 @@ impl<'a> Writer<'a> {
         }
         let union = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| fields.get(*key)?.as_array());
         match (union, fields.get("enum").and_then(Value::as_array), fields.get("const")) {
-            (Some(schemas), ..) => self.each(schemas, |out, schema| out.schema(schema, references)),
+            (Some(schemas), ..) => self.union(schemas, references),
             (_, Some(values), _) => self.each(values, |out, value| out.push(&value.to_string())),
             (_, _, Some(value)) => self.push(&value.to_string()),
             _ => self.typed(fields, references),
         }
+    }
+
+    /// A union; on lines of its own if the format of any member is written behind it.
+    fn union(&mut self, schemas: &'a [Value], references: u32) {
+        let format = |schema: &'a Value| schema.get("format").and_then(Value::as_str);
+        if !schemas.iter().any(|schema| format(schema).is_some()) {
+            return self.each(schemas, |out, schema| out.schema(schema, references));
+        }
+        for schema in schemas {
+            self.push("\n| ");
+            self.schema(schema, references);
+            if let Some(format) = format(schema) {
+                self.push(" // format: ");
+                self.push(format);
+            }
+        }
+        self.push("\n");
     }
 
     fn typed(&mut self, fields: &'a Map<String, Value>, references: u32) {
@@ -177,22 +195,26 @@ impl<'a> Writer<'a> {
             self.property(key, schema, required.contains(key.as_str()), references);
         }
         self.push("}");
+        self.beyond += u32::from(self.is_beyond(properties));
+    }
+
+    /// Whether an object is billed one token more than its text: if a property is an enum of one
+    /// or two values and none has a comment; in some families also if any has one.
+    fn is_beyond(&self, properties: &'a Map<String, Value>) -> bool {
+        let mut described = properties.values().map(|schema| self.described(schema));
+        if described.clone().any(|schema| self.is_commented(schema)) {
+            return self.style.comments;
+        }
+        described.any(is_short_enum)
     }
 
     fn property(&mut self, key: &str, schema: &'a Value, required: bool, references: u32) {
-        let described = self.described(schema);
-        let description = text_of(described, "description");
-        if self.style.titles {
-            self.comment(text_of(described, "title").unwrap_or_default());
-        }
-        self.comment(description.unwrap_or_default());
-        self.bare_enums += u32::from(description.is_none() && is_short_enum(described));
+        self.comments(self.described(schema));
         self.push(key);
         self.push(if required { ": " } else { "?: " });
         self.schema(schema, references);
-        let default = schema.get("default");
-        self.push(if default.is_some_and(Value::is_null) { " | null," } else { "," });
-        self.remark("default", default.filter(|default| !default.is_null()));
+        self.push(",");
+        self.remark("default", schema.get("default"));
         if self.style.bounds {
             self.remark("minimum", schema.get("minimum"));
             self.remark("maximum", schema.get("maximum"));
