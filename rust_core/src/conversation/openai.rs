@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json::{self, Fields};
 use super::unknown::Unknown;
 use super::{
-    Function, Media, MediaKind, Part, ResponseSchema, Role, Tool, ToolChoice, ToolChoiceMode,
+    Format, Function, Media, MediaKind, Part, ResponseSchema, Role, Tool, ToolChoice, ToolChoiceMode,
 };
 use crate::status::Status;
 
@@ -162,20 +162,20 @@ fn decode(base64: &str) -> Option<bytes::Bytes> {
     LENIENT.decode(base64).ok().map(bytes::Bytes::from)
 }
 
-/// Takes the tools. Chat nests a function in `function`. Responses doesn't, and where both forms
-/// are mixed it bills the outer one only: a bare name.
-pub fn tools(fields: &mut Fields) -> Result<Vec<Tool>, Status> {
-    json::each("tools", fields.array("tools")?, tool)
+/// Takes the tools. Chat nests a function in `function`, Responses doesn't. Where both forms are
+/// mixed, each bills its own only: in Responses a bare name.
+pub fn tools(fields: &mut Fields, format: Format) -> Result<Vec<Tool>, Status> {
+    json::each("tools", fields.array("tools")?, |value| tool(value, format))
 }
 
-fn tool(value: Value) -> Result<Tool, Status> {
+fn tool(value: Value, format: Format) -> Result<Tool, Status> {
     let kind = value.get("type").and_then(Value::as_str).unwrap_or("function");
     if kind != "function" {
         return Ok(Tool::Other(value));
     }
     let mut fields = Fields::of(value)?;
     match fields.object("function")? {
-        Some(inner) if !fields.has("name") => {
+        Some(inner) if format == Format::OpenaiChat || !fields.has("name") => {
             function(inner).map_err(|error| error.inside("function"))
         }
         _ => function(fields),

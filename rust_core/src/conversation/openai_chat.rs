@@ -8,7 +8,7 @@ use super::openai;
 use super::provider::Reader;
 use super::unknown::Unknown;
 use super::{
-    Conversation, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool, ToolCall,
+    Conversation, Format, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool, ToolCall,
     ToolResult, json,
 };
 use crate::status::Status;
@@ -87,7 +87,7 @@ fn request(mut fields: Fields, messages: Messages<'_>) -> Result<Conversation, S
 }
 
 fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {
-    let mut tools = openai::tools(fields)?;
+    let mut tools = openai::tools(fields, Format::OpenaiChat)?;
     for function in json::each("functions", fields.array("functions")?, legacy_function)? {
         tools.push(Tool::Function(function));
     }

@@ -7,7 +7,9 @@ use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
 use super::unknown::Unknown;
-use super::{Conversation, Memo, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult};
+use super::{
+    Conversation, Format, Memo, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult,
+};
 use crate::status::Status;
 use crate::wire::Warning;
 
@@ -98,7 +100,7 @@ fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {
     };
     Ok(Preamble {
         system: instructions.map(|text| said(Role::System, text)).into_iter().collect(),
-        tools: openai::tools(fields)?,
+        tools: openai::tools(fields, Format::OpenaiResponses)?,
         tool_choice: openai::tool_choice(fields)?,
         response_schema: openai::response_schema(format)
             .map_err(|error| error.inside("text.format"))?,

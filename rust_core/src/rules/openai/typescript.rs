@@ -173,6 +173,8 @@ impl<'a> Writer<'a> {
     fn array(&mut self, items: Option<&'a Value>, references: u32) {
         let Some(items) = items else { return self.push("any[]") };
         let start = self.text.len();
+        // What a reference leads to isn't described here.
+        self.comment(text_of(items, "description").unwrap_or_default());
         self.schema(items, references);
         if self.text[start..].contains('\n') {
             self.text.insert_str(start, "Array<\n");
