@@ -256,3 +256,23 @@ fn the_bound_after_a_low_bill_covers_the_rules_own_estimate() {
 fn engine_estimate_of(prompt: &tokencount_core::wire::Prompt) -> u32 {
     engine().estimate(&Turn::full(prompt.clone())).tokens
 }
+
+#[test]
+fn results_after_a_base_are_billed_by_its_calls() {
+    let engine = engine();
+    let calls = common::calls(&["a", "b"]);
+    let results = [common::result("a", "one\ntwo"), common::result("b", "three\nfour")];
+    let first = prompt("gpt-4o", [user("Read both.")]);
+    let mut whole = first.clone();
+    whole.messages.extend(encoded([calls.clone(), results[0].clone(), results[1].clone()]));
+    let recorded = engine.record(&Turn::full(first.clone()), 30, Some((calls.clone(), 40)));
+    let after_bill = engine.estimate(&Turn::after(&recorded.prefix_key, results.clone()));
+    assert_eq!(after_bill.tokens, engine.estimate(&Turn::full(whole.clone())).tokens);
+
+    let engine = common::engine();
+    let mut asked = first;
+    asked.messages.extend(encoded([calls]));
+    let estimated = engine.estimate(&Turn::full(asked));
+    let after_estimate = engine.estimate(&Turn::after(&estimated.prefix_key, results));
+    assert_eq!(after_estimate.tokens, engine.estimate(&Turn::full(whole)).tokens);
+}

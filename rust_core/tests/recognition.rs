@@ -7,6 +7,7 @@ mod common;
 
 use prost::Message as _;
 use serde_json::{Value, json};
+use tokencount_core::bpe::Encoding;
 use tokencount_core::engine::{Call, Rpc};
 use tokencount_core::wire::{self, Format, count_messages_request::Prompt};
 
@@ -127,4 +128,52 @@ fn parts_that_stand_alone_are_one_message_with_their_neighbours() {
         let read = count(&common::engine(), Format::Gemini, "gemini-2.5-flash", &body);
         assert_eq!(recognised, read, "{resolution}");
     }
+}
+
+fn call(id: &str) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}})
+}
+
+fn result(id: &str, text: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": text})
+}
+
+#[test]
+fn results_are_billed_by_how_many_calls_they_answer() {
+    let user = json!({"role": "user", "content": "Read both."});
+    let one = json!({"role": "assistant", "content": null, "tool_calls": [call("a")]});
+    let two = json!({"role": "assistant", "content": null, "tool_calls": [call("a"), call("b")]});
+    let (first, second) = (result("a", "one\ntwo\n\tthree"), result("b", "{\n  \"é\": 1\n}"));
+    check(
+        Format::OpenaiChat,
+        "gpt-4o",
+        "messages",
+        &[
+            json!([user, one, first]),
+            json!([user, two, first, second]),
+            json!([user, two, second, first, user]),
+            json!([first, second]),
+        ],
+    );
+}
+
+#[test]
+fn results_of_several_calls_are_one_list() {
+    let tokens = |calls: &[&str], results: &[Value]| {
+        let calls: Vec<Value> = calls.iter().map(|id| call(id)).collect();
+        let mut messages = vec![json!({"role": "assistant", "content": null, "tool_calls": calls})];
+        messages.extend_from_slice(results);
+        let body = json!({ "messages": messages });
+        count(&common::engine(), Format::OpenaiChat, "gpt-4o", &body).tokens
+    };
+    let n = |text: &str| u32::try_from(Encoding::O200kBase.count(text)).expect("a small text");
+    let (lines, object) = ("one\ntwo\n\tthree", "{\n  \"é\": 1\n}");
+    // Alone, a result is its text in a frame of 4.
+    let alone = tokens(&["a"], &[]);
+    assert_eq!(tokens(&["a"], &[result("a", lines)]), alone + 4 + n(lines));
+    // Beside another, both are items of one list, in one frame.
+    let both = tokens(&["a", "b"], &[]);
+    let list = r#"["one\ntwo\n\tthree", {"\u00e9": 1}]"#;
+    let listed = tokens(&["a", "b"], &[result("a", lines), result("b", object)]);
+    assert_eq!(listed, both + 4 + n(list));
 }

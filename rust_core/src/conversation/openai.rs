@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::json::{self, Fields};
 use super::unknown::Unknown;
 use super::{
-    Format, Function, Media, MediaKind, Part, ResponseSchema, Role, Tool, ToolChoice, ToolChoiceMode,
+    Format, Function, Media, MediaKind, Part, ResponseSchema, Role, Tool, ToolChoice,
+    ToolChoiceMode,
 };
 use crate::status::Status;
 

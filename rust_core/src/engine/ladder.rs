@@ -132,9 +132,8 @@ fn delta(prompt: &Prompt, known: Known, correction: Correction) -> Estimate {
     let now = prompt.preamble.1;
     let then = Tally::from(&anchor.preamble);
     let changed = difference(&now, &then);
-    let covered = Tally::from(&state.covered);
-    since.follow(&covered);
     let (new, new_bound) = correction.apply(since.tokens(), since.upper_bound());
+    let covered = Tally::from(&state.covered);
     let mut messages = covered;
     messages += since;
     // Thinking that the bill held is dropped when the user speaks again. The bound keeps it.

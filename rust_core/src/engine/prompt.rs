@@ -155,7 +155,9 @@ impl Engine {
             }
             _ => (digest, self.counted(digest, sent)?),
         };
-        prompt.messages = self.tallies(&conversation.messages, digester, &context)?;
+        let mut messages = self.tallies(&conversation.messages, digester, &context)?;
+        follow_calls(&mut messages, base.as_ref().map(|(_, state)| state));
+        prompt.messages = messages;
         prompt.preamble = preamble;
         prompt.warnings.splice(0..0, conversation.warnings);
         Ok(())
@@ -277,6 +279,15 @@ fn replaced(
         merged.add(kind, from.of(kind), from.bound_of(kind));
     }
     (digester.extend(&key.preamble, &digest), merged)
+}
+
+/// Bills each result by how many calls it follows.
+fn follow_calls(messages: &mut [(Digest, Tally)], base: Option<&State>) {
+    let mut several = base.and_then(State::several_calls).unwrap_or_default();
+    for (_, tally) in messages {
+        several = tally.several_calls.unwrap_or(several);
+        tally.follow(several);
+    }
 }
 
 fn several_calls(message: &Message) -> bool {

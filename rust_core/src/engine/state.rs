@@ -30,6 +30,14 @@ pub struct State {
     pub anchor: Option<Anchor>,
 }
 
+impl State {
+    /// Whether the last message that is no result makes several calls.
+    #[must_use]
+    pub fn several_calls(&self) -> Option<bool> {
+        self.since.several_calls.or(self.covered.several_calls)
+    }
+}
+
 /// A recorded bill.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Anchor {
@@ -70,10 +78,6 @@ pub struct Counts {
     passed: u32,
     #[prost(bool, optional, tag = "8")]
     several_calls: Option<bool>,
-    #[prost(sint32, tag = "9")]
-    joint: i32,
-    #[prost(uint32, tag = "10")]
-    joint_bound: u32,
 }
 
 /// Bytes of a kind's number, its tokens and their bound, little-endian.
@@ -95,8 +99,6 @@ impl From<Tally> for Counts {
             passing: tally.passing,
             passed: tally.passed,
             several_calls: tally.several_calls,
-            joint: tally.joint.0,
-            joint_bound: tally.joint.1,
         }
     }
 }
@@ -116,7 +118,6 @@ impl From<&Counts> for Tally {
         tally.passing = counts.passing;
         tally.passed = counts.passed;
         tally.several_calls = counts.several_calls;
-        tally.joint = (counts.joint, counts.joint_bound);
         tally
     }
 }

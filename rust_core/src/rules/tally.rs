@@ -142,8 +142,7 @@ pub struct Tally {
     /// Whether its last message makes several calls, not regarding results; `None` if it holds
     /// nothing but results.
     pub several_calls: Option<bool>,
-    /// What the results that it begins with cost more (or less) as answers to several calls, and at
-    /// most.
+    /// What a result costs more (or less) as one of the answers to several calls, and at most.
     pub joint: (i32, u32),
 }
 
@@ -161,21 +160,13 @@ impl Tally {
         self.passing = self.passing.saturating_add(tokens);
     }
 
-    /// Adds to what results cost more (or less) as answers to several calls, and at most.
-    pub fn add_joint(&mut self, tokens: i32, bound: u32) {
-        self.joint.0 = self.joint.0.saturating_add(tokens);
-        self.joint.1 = self.joint.1.saturating_add(bound);
-    }
-
-    /// Bills the results that it begins with as what they are after `before`.
-    pub fn follow(&mut self, before: &Self) {
-        if let Some(several) = before.several_calls {
-            let (tokens, bound) = std::mem::take(&mut self.joint);
-            if several {
-                let at = Kind::ToolResults as usize;
-                self.tokens[at] = self.tokens[at].saturating_add_signed(tokens);
-                self.bound[at] = self.bound[at].saturating_add(bound).max(self.tokens[at]);
-            }
+    /// Bills a result as what it is after `several_calls` or one.
+    pub fn follow(&mut self, several_calls: bool) {
+        let (tokens, bound) = std::mem::take(&mut self.joint);
+        if several_calls {
+            let at = Kind::ToolResults as usize;
+            self.tokens[at] = self.tokens[at].saturating_add_signed(tokens);
+            self.bound[at] = self.bound[at].saturating_add(bound).max(self.tokens[at]);
         }
     }
 
@@ -270,9 +261,7 @@ impl Sum for Tally {
 
 /// Adds what comes next in the prompt.
 impl AddAssign for Tally {
-    fn add_assign(&mut self, mut other: Self) {
-        other.follow(self);
-        self.add_joint(other.joint.0, other.joint.1);
+    fn add_assign(&mut self, other: Self) {
         self.several_calls = other.several_calls.or(self.several_calls);
         if other.opens_turn {
             self.passed = self.passed.saturating_add(self.passing);

@@ -131,6 +131,22 @@ pub fn tool(name: &str) -> wire::Tool {
     wire::Tool { name: name.into(), parameters: parameters.into(), ..wire::Tool::default() }
 }
 
+pub fn calls(ids: &[&str]) -> wire::Message {
+    let call = |id: &&str| {
+        let call = wire::ToolCall { id: (*id).into(), name: "read".into(), arguments: "{}".into() };
+        wire::Part { content: Some(Content::ToolCall(call)) }
+    };
+    let parts = ids.iter().map(call).collect();
+    wire::Message { role: wire::Role::Assistant as i32, parts, ..wire::Message::default() }
+}
+
+pub fn result(id: &str, content: &str) -> wire::Message {
+    let parts = vec![text(content)];
+    let result = wire::ToolResult { call_id: id.into(), parts, ..wire::ToolResult::default() };
+    let part = wire::Part { content: Some(Content::ToolResult(result)) };
+    wire::Message { role: wire::Role::Tool as i32, parts: vec![part], ..wire::Message::default() }
+}
+
 fn message(role: wire::Role, content: &str) -> wire::Message {
     wire::Message { role: role as i32, parts: vec![text(content)], ..wire::Message::default() }
 }

@@ -66,6 +66,8 @@ fn any_schema() -> impl Strategy<Value = Value> {
         Just(json!({"enum": ["a", "b"], "description": "One of two"})),
         Just(json!({"$ref": "#"})),
         Just(json!({"type": ["string", "null"], "default": null})),
+        Just(json!({"type": "string", "title": "Day", "format": "date", "maxLength": 10})),
+        Just(json!({"type": "array", "items": {"type": "string", "description": "One"}})),
     ];
     leaf.prop_recursive(4, 20, 4, |inner| {
         prop_oneof![

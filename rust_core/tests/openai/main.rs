@@ -95,7 +95,14 @@ fn responses_and_gpt_5_have_their_own_constants() {
     let mut tool = weather_tool(&place_only());
     tool["type"] = json!("function");
     let mut body = json!({"model": "gpt-4o", "input": "Rain?", "tools": [tool]});
-    assert_eq!(tokens(RESPONSES, &body), 3 + 4 + n("Rain?") + n(WEATHER_TEXT) - 3);
+    let counted = 3 + 4 + n("Rain?") + n(WEATHER_TEXT) - 3;
+    assert_eq!(tokens(RESPONSES, &body), counted);
+    // Demanding the only function may be billed as naming it.
+    let bound = tally(RESPONSES, &body).upper_bound();
+    body["tool_choice"] = json!("required");
+    assert_eq!(tokens(RESPONSES, &body), counted);
+    let named = 6 + n("functions.look_outside");
+    assert_eq!(tally(RESPONSES, &body).upper_bound(), bound + named);
     body["model"] = json!("gpt-5");
     assert_eq!(tokens(RESPONSES, &body), 2 + 4 + n("Rain?") + n(WEATHER_TEXT) + 3);
 }
@@ -114,11 +121,15 @@ fn calls_and_results_are_counted_by_interface() {
     let uses = "{\"tool_uses\":[{\"recipient_name\":\"functions.add\",\"parameters\":{\"a\":1}},\
                 {\"recipient_name\":\"functions.add\",\"parameters\":{\"a\":1}}]}";
     assert_eq!(tokens(CHAT, &parallel), frames + n(uses) + 12);
+    // A name that begins with another token after a full stop.
+    let dice = json!({"model": "gpt-4o", "input": [{"type": "function_call", "call_id": "c1",
+                      "name": "dice", "arguments": "{}"}]});
+    assert_eq!(tokens(RESPONSES, &dice), 3 + 4 + 1 + 2 * n("functions.dice") + n("{}"));
     let items = json!({"model": "gpt-4o", "input": [
         {"role": "user", "content": "1?"},
         {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "add", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "one"}]});
-    assert_eq!(tokens(RESPONSES, &items), frames + 3 + 2 * n("add") + n("{}") + 3);
+    assert_eq!(tokens(RESPONSES, &items), frames + 1 + 2 * n("functions.add") + n("{}") + 3);
 }
 
 #[test]
@@ -154,6 +165,40 @@ fn schemas_are_written_as_typescript() {
 }
 
 #[test]
+fn comments_formats_and_items_are_written_where_bills_have_them() {
+    let day = json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+                     "title": "Day", "description": "Which day"});
+    let item = json!({"type": "object", "description": "One stop", "properties": {"at": day}});
+    let parameters = json!({"type": "object", "title": "Trip", "description": "A journey",
+        "properties": {"stops": {"type": "array", "items": item}}});
+    let function =
+        Function { name: "plan".into(), parameters: Some(parameters), ..Function::default() };
+    let text = |style| texts::tools([&function].into_iter(), style);
+    let style = Style { titles: true, own: true, ..Style::default() };
+    let (written, beyond) = text(style);
+    let expected = "type plan = (_: // Trip\n// A journey\n{\nstops?: Array<\n// One stop\n{\n\
+        // Day\n// Which day\nat?: \n| string // format: date\n| null\n,\n}\n>,\n}) => any;";
+    assert!(written.contains(expected), "{written}");
+    assert_eq!(beyond, 0);
+    let (written, beyond) = text(Style { gap: true, comments: true, own: false, ..style });
+    assert!(written.contains("// Day\n//\n// Which day\n"), "{written}");
+    assert_eq!(beyond, 1);
+}
+
+#[test]
+fn a_tool_in_both_forms_is_what_its_interface_reads() {
+    let tool = json!({"type": "function", "name": "look_outside",
+                      "function": weather_tool(&place_only())});
+    let body = json!({"model": "gpt-4.1", "tools": [tool.clone()],
+                      "messages": [{"role": "user", "content": "Rain?"}]});
+    assert_eq!(tokens(CHAT, &body), 3 + 4 + n("Rain?") + n(WEATHER_TEXT) + 3);
+    let bare = json!({"model": "gpt-4.1", "input": "Rain?", "tools": [tool]});
+    let text = "# Tools\n\n## functions\n\nnamespace functions {\n\ntype look_outside = () => any;\n\n\
+                } // namespace functions";
+    assert_eq!(tokens(RESPONSES, &bare), 3 + 4 + n("Rain?") + n(text) - 3);
+}
+
+#[test]
 fn nested_references_cannot_multiply_without_end() {
     let mut definitions = serde_json::Map::new();
     for level in 0..40 {
@@ -171,12 +216,17 @@ fn nested_references_cannot_multiply_without_end() {
 
 #[test]
 fn a_response_format_shows_the_schema_without_its_bounds() {
+    let number = json!({"type": "integer", "minimum": 1, "maximum": 9, "default": 2});
+    let words = json!({"type": "array", "maxItems": 2, "description": "Très court", "items":
+                       {"type": "string", "minLength": 1, "format": "date"}});
     let schema = json!({"type": "object", "additionalProperties": false, "required": ["required"],
-                        "properties": {"required": {"type": "integer", "minimum": 1}}});
+                        "properties": {"required": number, "default": words}});
     let body = json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "Go"}],
         "response_format": {"type": "json_schema", "json_schema": {"name": "Out", "schema": schema}}});
     let text = "# Response Formats\n\n## Out\n\n\
-                {\"type\":\"object\",\"properties\":{\"required\":{\"type\":\"integer\"}}}";
+                {\"type\":\"object\",\"properties\":{\"required\":{\"type\":\"integer\"},\
+                \"default\":{\"type\":\"array\",\"description\":\"Tr\\u00e8s court\",\
+                \"items\":{\"type\":\"string\"}}}}";
     assert_eq!(tokens(CHAT, &body), 3 + 4 + n("Go") + n(text) + 4 + 2 + n("Out"));
     let mut json_only = body;
     json_only["response_format"] = json!({"type": "json_object"});

@@ -62,7 +62,7 @@ pub fn listed(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Resul
     let more = i32::try_from(more).unwrap_or(i32::MAX);
     // One list was a hundredth above.
     let most = more.unsigned_abs() + more.unsigned_abs().div_ceil(100);
-    tally.add_joint(more, if more > 0 { most } else { 0 });
+    tally.joint = (more, if more > 0 { most } else { 0 });
     Ok(())
 }
 

@@ -76,9 +76,9 @@ struct Interface {
     tools_slack: u32,
     /// Added for a named tool choice, with the function's full name. Absent: it is free.
     named_choice: Option<u32>,
-    /// Demanding a call where there is one function only is billed as naming it.
+    /// Demanding a call is billed as naming the function, if there is one only: the bound has it.
     #[serde(default)]
-    single_required: bool,
+    required_is_named: bool,
     /// Added for each call, with so many times its name, bare and as `functions.NAME`.
     call: u32,
     call_names: u32,

@@ -66,14 +66,18 @@ impl Interface {
         context: &Context<'_>,
     ) -> Result<(), Status> {
         let choice = &preamble.tool_choice;
-        let named = match (choice.mode, preamble.tools.as_slice()) {
-            (ToolChoiceMode::Named, _) => &choice.name,
-            (ToolChoiceMode::Required, [Tool::Function(only)]) if self.single_required => &only.name,
-            _ => return Ok(()),
-        };
-        if let Some(frame) = self.named_choice {
-            context.add_frame(tally, Kind::Tools, frame);
-            context.add_text(tally, Kind::Tools, &full_name(named))?;
+        let Some(frame) = self.named_choice else { return Ok(()) };
+        match (choice.mode, preamble.tools.first()) {
+            (ToolChoiceMode::Named, _) => {
+                context.add_frame(tally, Kind::Tools, frame);
+                context.add_text(tally, Kind::Tools, &full_name(&choice.name))?;
+            }
+            // Of one function only; but another one more must not make the prompt cheaper.
+            (ToolChoiceMode::Required, Some(Tool::Function(first))) if self.required_is_named => {
+                let named = context.count(&full_name(&first.name))?;
+                tally.add(Kind::Tools, 0, frame.saturating_add(named));
+            }
+            _ => {}
         }
         Ok(())
     }
