@@ -186,7 +186,11 @@ impl Engine {
         needs: Needs,
         context: &Context<'_>,
     ) -> Result<Vec<(Digest, Tally)>, Status> {
-        messages.iter().map(|message| self.tally(message, digester, needs, context)).collect()
+        let mut tallies = Vec::with_capacity(messages.len());
+        for message in messages {
+            tallies.push(self.tally(message, digester, needs, context)?);
+        }
+        Ok(tallies)
     }
 
     fn tally(
