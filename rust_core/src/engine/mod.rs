@@ -11,6 +11,7 @@ mod observe;
 mod prompt;
 mod recognise;
 mod record;
+mod remember;
 mod state;
 
 use std::sync::{Arc, OnceLock};
