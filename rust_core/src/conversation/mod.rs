@@ -11,6 +11,7 @@ pub mod digest;
 mod format;
 mod gemini;
 pub mod json;
+mod lead;
 mod memo;
 mod messages;
 mod openai;
@@ -38,23 +39,6 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// What was not understood.
     pub warnings: Vec<wire::Warning>,
-}
-
-impl Conversation {
-    /// Moves the instructions that lead the messages to the preamble. Only of a complete
-    /// conversation: behind a known prefix nothing leads, and they are messages like others.
-    pub fn lead(&mut self) {
-        let count = self.leading();
-        self.preamble.system.extend(self.messages.drain(..count));
-        let first = self.messages.first();
-        self.preamble.model_begins = first.is_some_and(|first| first.role == Role::Assistant);
-    }
-
-    /// How many instructions lead the messages.
-    fn leading(&self) -> usize {
-        let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
-        self.messages.iter().take_while(leads).count()
-    }
 }
 
 /// What stands before the messages and may change from turn to turn without them.
