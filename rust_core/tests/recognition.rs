@@ -46,12 +46,12 @@ fn check_bodies(format: Format, model: &str, bodies: &[Value]) {
 }
 
 /// How many things an engine has recognised.
-fn recognised(engine: &common::TestEngine) -> f64 {
+fn recognised(engine: &common::TestEngine) -> u64 {
     let metrics = engine.0.metrics();
     let lookups = metrics.iter().find(|metric| metric.name == "tokencount.cache.lookups");
     let points = &lookups.expect("the metric of look-ups").points;
     let hits = points.iter().find(|point| point.attributes.iter().any(|(_, text)| text == "hit"));
-    hits.expect("a point of hits").value
+    hits.expect("a point of hits").value as u64
 }
 
 fn tools(description: &str) -> Value {
@@ -158,7 +158,7 @@ fn tools_are_recognised_beside_other_messages() {
     for (number, text) in ["How are you?", "What is there?"].into_iter().enumerate() {
         let before = recognised(&engine);
         count(&engine, Format::OpenaiChat, "gpt-4o", &body(text, number as u32));
-        assert_eq!(recognised(&engine) - before, 1.0, "{text}");
+        assert_eq!(recognised(&engine) - before, 1, "{text}");
     }
 }
 
