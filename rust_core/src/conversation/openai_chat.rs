@@ -9,8 +9,8 @@ use super::provider::Reader;
 use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{
-    Conversation, Format, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool, ToolCall,
-    ToolResult, json,
+    Conversation, Format, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool,
+    ToolCall, ToolResult, json,
 };
 use crate::status::Status;
 
