@@ -1,6 +1,7 @@
 """What rendering a prompt as its provider does costs, beside counting its texts alone.
 
-Both sides count the same texts with the same vocabulary, in process; the texts are new in each round.
+Both sides count the same texts with the same vocabulary, in process; the messages are new in each
+round. Tools are either new too, or those that came with every prompt before, as an agent sends them.
 """
 
 import json
@@ -19,19 +20,25 @@ RAW = "its bare text"
 
 
 def run(effort: Effort) -> Iterator[Result]:
+    yield _result(effort, "Counting 20 x 400 B with 10 tools, new", new_tools=True)
+    yield _result(effort, "Counting 20 x 400 B, new, with 10 known tools", new_tools=False)
+
+
+def _result(effort: Effort, name: str, *, new_tools: bool) -> Result:
     ours: list[float] = []
     raw: list[float] = []
     with Engine() as engine:
         # Round 0 warms both up and is not kept.
         for number in range(effort.rounds + 1):
             seeds = range(number * PROMPTS, (number + 1) * PROMPTS)
+            bodies = [_body(seed, seed if new_tools else 0) for seed in seeds]
             # The side that comes second would find the texts' words in the processor's caches.
             order = (_rendered, _bare) if number % 2 else (_bare, _rendered)
-            seconds = {side: side(engine, [_body(seed) for seed in seeds]) for side in order}
+            seconds = {side: side(engine, bodies) for side in order}
             ours.append(seconds[_rendered] / PROMPTS * 1e6)
             raw.append(seconds[_bare] / PROMPTS * 1e6)
-    yield Result(
-        name="Counting 20 x 400 B with 10 tools, new",
+    return Result(
+        name=name,
         unit="µs of CPU per prompt",
         rounds=ours[1:],
         peers={RAW: raw[1:]},
@@ -63,6 +70,5 @@ def _contents(body: dict[str, Any]) -> list[str]:
     return [message["content"] for message in body["messages"]]
 
 
-def _body(seed: int) -> dict[str, Any]:
-    tools = prompts.tools(10, seed)
-    return prompts.body(prompts.messages(20, 400, seed)) | {"tools": tools}
+def _body(seed: int, tools_seed: int) -> dict[str, Any]:
+    return prompts.body(prompts.messages(20, 400, seed)) | {"tools": prompts.tools(10, tools_seed)}

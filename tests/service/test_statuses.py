@@ -129,7 +129,7 @@ WRONG = [
         "INVALID_JSON",
         "provider_request.body.messages[0]",
     ),
-    Wrong("a surrogate elsewhere", body(b'{"a": "\\ud800b"}'), "INVALID_JSON", "provider_request.body"),
+    Wrong("a surrogate elsewhere", body(b'{"a": "\\ud800b"}'), "INVALID_JSON", "provider_request.body.a"),
     Wrong("half a pair, twice", body(b'["\\udc00\\ud83d"]'), "INVALID_JSON", "provider_request.body"),
     Wrong("a list", body([]), "INVALID_FIELD", "provider_request.body"),
     Wrong("an empty conversation", body({"messages": []}), "MISSING_FIELD", "provider_request.body.messages"),

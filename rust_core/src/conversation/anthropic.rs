@@ -8,19 +8,25 @@ use super::blocks::{
 use super::json::{Fields, wrong_type};
 use super::messages::Messages;
 use super::provider::Reader;
+use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{
-    Conversation, Function, Media, MediaKind, Message, Part, Reasoning, ResponseSchema, Role, Tool,
-    ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
+    Conversation, Function, Media, MediaKind, Message, Part, Preamble, Reasoning, ResponseSchema,
+    Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult,
 };
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader =
-    Reader { messages: "messages", model: |body| body.string("model"), request, reply };
+pub const READER: Reader = Reader {
+    messages: "messages",
+    unbilled: UNBILLED,
+    model: |body| body.string("model"),
+    request,
+    reply,
+};
 
 /// Settings of the request that add nothing to the prompt. Context management can only shorten it.
-const BODY_UNBILLED: &[&str] = &[
+const UNBILLED: &[&str] = &[
     "anthropic_beta",
     "anthropic_version",
     "betas",
@@ -58,10 +64,20 @@ const BLOCK_UNBILLED: &[&str] = &["cache_control", "caller", "citations", "type"
 const TOOL_UNBILLED: &[&str] =
     &["allowed_callers", "cache_control", "defer_loading", "eager_input_streaming", "type"];
 
-fn request(mut body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
+fn request(rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    let mut read = Conversation::default();
-    let preamble = &mut read.preamble;
+    let reading = messages.reading;
+    let messages = messages.read(&mut unknown, message)?;
+    rest.before(messages, unknown, reading, |body, read, unknown| {
+        preamble(body, &mut read.preamble, unknown)
+    })
+}
+
+fn preamble(
+    mut body: Fields,
+    preamble: &mut Preamble,
+    unknown: &mut Unknown,
+) -> Result<(), Status> {
     let system = unknown.inside("system", |unknown| blocks(body.take("system"), unknown))?;
     if !system.is_empty() {
         preamble.system.push(Message { role: Role::System, parts: system, ..Message::default() });
@@ -78,11 +94,9 @@ fn request(mut body: Fields, messages: Messages<'_>) -> Result<Conversation, Sta
     if let Some(thinking) = body.object("thinking")? {
         unknown.inside("thinking", |unknown| read_thinking(thinking, preamble, unknown))?;
     }
-    preamble.response_schema = response_schema(&mut body, &mut unknown)?;
-    read.messages = messages.read(&mut unknown, message)?;
-    read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
-    read.warnings = unknown.warnings;
-    Ok(read)
+    preamble.response_schema = response_schema(&mut body, unknown)?;
+    preamble.other.extend(unknown.rest(body, &[]));
+    Ok(())
 }
 
 fn reply(reply: Value) -> Result<Vec<Message>, Status> {

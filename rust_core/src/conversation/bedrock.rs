@@ -9,6 +9,7 @@ use super::blocks::{others, output_config, read_thinking, role};
 use super::json::Fields;
 use super::messages::Messages;
 use super::provider::Reader;
+use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{
     Conversation, Function, Message, Preamble, ResponseSchema, Role, Tool, ToolChoice,
@@ -18,14 +19,19 @@ use crate::status::Status;
 use content::block;
 
 /// The reader of this interface.
-pub const READER: Reader =
-    Reader { messages: "messages", model: |body| body.string("modelId"), request, reply };
+pub const READER: Reader = Reader {
+    messages: "messages",
+    unbilled: UNBILLED,
+    model: |body| body.string("modelId"),
+    request,
+    reply,
+};
 
 /// What the body hands on to the model as it is.
 const MODEL_FIELDS: &str = "additionalModelRequestFields";
 
 /// Settings of the request that add nothing to the prompt.
-const BODY_UNBILLED: &[&str] = &[
+const UNBILLED: &[&str] = &[
     "additionalModelResponseFieldPaths",
     "guardrailConfig",
     "inferenceConfig",
@@ -50,29 +56,37 @@ const REPLY_UNBILLED: &[&str] = &[
     "usage",
 ];
 
-fn request(mut body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
+fn request(rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    let mut read = Conversation::default();
+    let reading = messages.reading;
+    let messages = messages.read(&mut unknown, message)?;
+    rest.before(messages, unknown, reading, |body, read, unknown| {
+        preamble(body, &mut read.preamble, unknown)
+    })
+}
+
+fn preamble(
+    mut body: Fields,
+    preamble: &mut Preamble,
+    unknown: &mut Unknown,
+) -> Result<(), Status> {
     let system = unknown.each("system", body.array("system")?, block)?.concat();
     if !system.is_empty() {
         let message = Message { role: Role::System, parts: system, ..Message::default() };
-        read.preamble.system.push(message);
+        preamble.system.push(message);
     }
     if let Some(config) = body.object("toolConfig")? {
-        unknown.inside("toolConfig", |unknown| tools(config, &mut read.preamble, unknown))?;
+        unknown.inside("toolConfig", |unknown| tools(config, preamble, unknown))?;
     }
     if let Some(config) = body.object("outputConfig")? {
-        read.preamble.response_schema =
+        preamble.response_schema =
             unknown.inside("outputConfig", |unknown| text_format(config, unknown))?;
     }
     if let Some(fields) = body.object(MODEL_FIELDS)? {
-        unknown
-            .inside(MODEL_FIELDS, |unknown| model_fields(fields, &mut read.preamble, unknown))?;
+        unknown.inside(MODEL_FIELDS, |unknown| model_fields(fields, preamble, unknown))?;
     }
-    read.messages = messages.read(&mut unknown, message)?;
-    read.preamble.other.extend(unknown.rest(body, BODY_UNBILLED));
-    read.warnings = unknown.warnings;
-    Ok(read)
+    preamble.other.extend(unknown.rest(body, &[]));
+    Ok(())
 }
 
 /// A reply is the whole response, the `output` in it, or the message in that.

@@ -11,12 +11,13 @@ use serde_json::Value;
 use super::json::Fields;
 use super::messages::Messages;
 use super::provider::Reader;
+use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{Conversation, Memo, Message, Part, Role};
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader = Reader { messages: "contents", model, request, reply };
+pub const READER: Reader = Reader { messages: "contents", unbilled: &[], model, request, reply };
 
 /// Objects that hold the request: of token counting and of the batch interface.
 const WRAPPERS: [&str; 2] = ["generateContentRequest", "request"];
@@ -24,42 +25,61 @@ const WRAPPERS: [&str; 2] = ["generateContentRequest", "request"];
 /// Objects that hold settings beside the body itself: the interface's and the SDKs'.
 const CONFIGS: [&str; 2] = ["generationConfig", "config"];
 
-fn request(body: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
-    let mut body = body.renamed(camel);
-    if let Some(wrapper) = WRAPPERS.into_iter().find(|wrapper| body.has(wrapper)) {
-        return wrapped(body.take(wrapper), messages).map_err(|error| error.inside(wrapper));
+fn request(mut rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
+    if rest.has(is_wrapper) {
+        let mut body = rest.into_values()?.renamed(camel);
+        if let Some(wrapper) = WRAPPERS.into_iter().find(|wrapper| body.has(wrapper)) {
+            return wrapped(body.take(wrapper), messages).map_err(|error| error.inside(wrapper));
+        }
+        rest = Rest::of_values(body);
     }
     let mut unknown = Unknown::default();
-    let mut read =
-        Conversation { messages: contents(messages, &mut unknown)?, ..Conversation::default() };
-    for config in CONFIGS {
-        let value = body.take(config);
-        if !value.is_null() {
-            unknown
-                .inside(config, |unknown| config::settings(fields(value)?, &mut read, unknown))?;
+    let reading = messages.reading;
+    let messages = contents(messages, &mut unknown)?;
+    rest.before(messages, unknown, reading, |body, read, unknown| {
+        let mut body = body.renamed(camel);
+        for config in CONFIGS {
+            let value = body.take(config);
+            if !value.is_null() {
+                unknown
+                    .inside(config, |unknown| config::settings(fields(value)?, read, unknown))?;
+            }
         }
-    }
-    config::settings(body, &mut read, &mut unknown)?;
-    read.warnings = unknown.warnings;
-    Ok(read)
+        config::settings(body, read, unknown)
+    })
 }
 
 /// The request inside a wrapper.
 fn wrapped(body: Value, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut body = fields(body)?;
     let messages = messages.with(body.take("contents"));
-    request(body, messages)
+    request(Rest::of_values(body), messages)
+}
+
+fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.contains(&name)
+        || name.contains('_') && WRAPPERS.contains(&camel(name.to_owned()).as_str())
 }
 
 /// The model: a wrapper's own, else the one beside it. JSON is not nested deeper than 128.
-fn model(body: &mut Fields) -> Result<Option<String>, Status> {
+fn model(rest: &mut Rest<'_>) -> Result<Option<String>, Status> {
+    if !rest.has(is_wrapper) {
+        return rest.string("model");
+    }
+    let mut body = std::mem::take(rest).into_values()?;
+    let model = model_of(&mut body);
+    *rest = Rest::of_values(body);
+    model
+}
+
+fn model_of(body: &mut Fields) -> Result<Option<String>, Status> {
     for wrapper in WRAPPERS {
         let is_it =
             |name: &str| name == wrapper || name.contains('_') && camel(name.to_owned()) == wrapper;
         let Some(value) = body.get_mut(is_it).filter(|value| !value.is_null()) else { continue };
         let inside = |error: Status| error.inside(wrapper);
         let mut inner = Fields::of(value.take()).map_err(inside)?;
-        let own = model(&mut inner).map_err(inside)?;
+        let own = model_of(&mut inner).map_err(inside)?;
         *value = inner.into_value();
         if own.as_ref().is_some_and(|own| !own.is_empty()) {
             return Ok(own);

@@ -2,7 +2,7 @@
 //!
 //! A field that was read is taken out, so what is left at the end was not understood.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::status::Status;
 use crate::wire::ErrorReason;
@@ -11,7 +11,7 @@ use crate::wire::ErrorReason;
 ///
 /// A list rather than a map: objects of prompts have a handful of fields, and every reader asks for
 /// a dozen, which are found faster by comparing than by hashing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fields(Vec<(String, Value)>);
 
 impl Fields {
@@ -27,6 +27,18 @@ impl Fields {
     #[must_use]
     pub fn renamed(self, name: impl Fn(String) -> String) -> Self {
         Self(self.0.into_iter().map(|(field, value)| (name(field), value)).collect())
+    }
+
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The fields whose names may stay.
+    #[must_use]
+    pub fn only(mut self, stays: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|(name, _)| stays(name));
+        self
     }
 
     /// The first field of which `is_it` says so.
@@ -110,10 +122,35 @@ impl Fields {
     }
 }
 
+/// Parses the JSON in `field`.
+pub fn parse(field: &str, sent: &[u8]) -> Result<Value, Status> {
+    parse_text(field, text(field, sent)?)
+}
+
 /// Parses the JSON text in `field`.
-pub fn parse(field: &str, text: &[u8]) -> Result<Value, Status> {
-    serde_json::from_slice(text)
-        .map_err(|error| Status::in_field(ErrorReason::InvalidJson, field, error.to_string()))
+pub fn parse_text(field: &str, text: &str) -> Result<Value, Status> {
+    serde_json::from_str(text).map_err(|error| invalid(field, &error))
+}
+
+/// What was sent in `field` as text, which JSON has to be.
+pub fn text<'a>(field: &str, sent: &'a [u8]) -> Result<&'a str, Status> {
+    std::str::from_utf8(sent).map_err(|error| invalid(field, &error))
+}
+
+/// The status of a field that holds no JSON.
+pub fn invalid(field: &str, error: &dyn std::error::Error) -> Status {
+    Status::in_field(ErrorReason::InvalidJson, field, error.to_string())
+}
+
+/// A field of an object. Those of schemas have a handful, which are found faster by comparing than
+/// by hashing.
+#[must_use]
+pub fn field<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    const HANDFUL: usize = 8;
+    if object.len() > HANDFUL {
+        return object.get(key);
+    }
+    object.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
 /// Applies `read` to every item, with errors inside `field[index]`.

@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::memo::{Memo, Recognise};
+use super::memo::{Memo, Reading};
 use super::unknown::Unknown;
 use super::{Message, json};
 use crate::status::Status;
@@ -18,8 +18,8 @@ pub struct Messages<'a> {
     pub field: &'static str,
     /// What it holds.
     pub sent: Sent<'a>,
-    /// Knows messages.
-    pub known: &'a dyn Recognise,
+    /// How they are read.
+    pub reading: Reading<'a>,
 }
 
 /// What the field holds.
@@ -60,24 +60,27 @@ impl Messages<'_> {
         unknown: &mut Unknown,
         mut read: impl FnMut(usize, Value, &mut Unknown) -> Result<Message, Status>,
     ) -> Result<Vec<Message>, Status> {
-        let Self { field, sent, known } = self;
+        let Self { field, sent, reading } = self;
         let mut inside = |at: usize, item: Result<Value, Status>, unknown: &mut Unknown| {
-            unknown.inside(&format!("{field}[{at}]"), |unknown| read(at, item?, unknown))
+            unknown.inside(format_args!("{field}[{at}]"), |unknown| read(at, item?, unknown))
         };
         match sent {
             Sent::List(items) => {
-                let items = items.into_iter().map(|item| item.get().as_bytes()).enumerate();
-                let read = items.map(|(at, item)| match known.find(item) {
-                    Memo::Known(known) => Ok(Message::known(known)),
-                    memo => {
-                        let before = unknown.mark();
-                        let message = inside(at, json::parse("", item), unknown)?;
-                        // A warning has to be given each time.
-                        let memo = if unknown.mark() == before { memo } else { Memo::None };
-                        Ok(Message { memo, ..message })
-                    }
-                });
-                read.collect()
+                // Collecting results would begin with an empty list, and move it as it grows.
+                let mut messages = Vec::with_capacity(items.len());
+                for (at, item) in items.into_iter().map(RawValue::get).enumerate() {
+                    messages.push(match reading.known.find(&[item.as_bytes()]) {
+                        Memo::Known(known) => Message::known(known),
+                        memo => {
+                            let before = unknown.mark();
+                            let message = inside(at, json::parse_text("", item), unknown)?;
+                            // A warning has to be given each time.
+                            let memo = if unknown.mark() == before { memo } else { Memo::None };
+                            Message { memo, ..message }
+                        }
+                    });
+                }
+                Ok(messages)
             }
             Sent::Value(Value::Null) => Ok(Vec::new()),
             Sent::Value(Value::Array(items)) => {

@@ -11,12 +11,14 @@ pub mod digest;
 mod format;
 mod gemini;
 pub mod json;
+mod lead;
 mod memo;
 mod messages;
 mod openai;
 mod openai_chat;
 mod openai_responses;
 pub mod provider;
+mod rest;
 mod thinking;
 pub mod typed;
 mod unknown;
@@ -25,7 +27,7 @@ use serde_json::Value;
 
 use crate::wire;
 pub use crate::wire::Format;
-pub use memo::{Counted, Memo, Recognise};
+pub use memo::{Counted, Memo, Reading, Recognise};
 pub use thinking::mark_thinking;
 
 /// A prompt of any provider's shape.
@@ -37,18 +39,6 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// What was not understood.
     pub warnings: Vec<wire::Warning>,
-}
-
-impl Conversation {
-    /// Moves the instructions that lead the messages to the preamble. Only of a complete
-    /// conversation: behind a known prefix nothing leads, and they are messages like others.
-    pub fn lead(&mut self) {
-        let leads = |message: &&Message| matches!(message.role, Role::System | Role::Developer);
-        let count = self.messages.iter().take_while(leads).count();
-        self.preamble.system.extend(self.messages.drain(..count));
-        let first = self.messages.first();
-        self.preamble.model_begins = first.is_some_and(|first| first.role == Role::Assistant);
-    }
 }
 
 /// What stands before the messages and may change from turn to turn without them.
@@ -73,13 +63,16 @@ pub struct Preamble {
     pub model_begins: bool,
     /// Fields of the body that were not understood but may be billed, as `(name, value)`.
     pub other: Vec<(String, Value)>,
+    /// What is known by the bytes that it was sent in.
+    pub memo: Memo,
 }
 
 impl Preamble {
     /// Nothing stands before the messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let known = matches!(self.memo, Memo::Known(_));
+        !known && *self == Self { memo: self.memo, ..Self::default() }
     }
 }
 

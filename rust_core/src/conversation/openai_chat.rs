@@ -6,6 +6,7 @@ use super::json::Fields;
 use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
+use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{
     Conversation, Format, Media, MediaKind, Message, Part, Preamble, Reasoning, Role, Tool,
@@ -14,8 +15,13 @@ use super::{
 use crate::status::Status;
 
 /// The reader of this interface.
-pub const READER: Reader =
-    Reader { messages: "messages", model: |body| body.string("model"), request, reply };
+pub const READER: Reader = Reader {
+    messages: "messages",
+    unbilled: UNBILLED,
+    model: |body| body.string("model"),
+    request,
+    reply,
+};
 
 /// Settings: they are never part of the prompt.
 const UNBILLED: &[&str] = &[
@@ -39,7 +45,6 @@ const UNBILLED: &[&str] = &[
     "modalities",
     "moderation",
     "n",
-    "parallel_tool_calls",
     "prediction",
     "presence_penalty",
     "private",
@@ -50,7 +55,6 @@ const UNBILLED: &[&str] = &[
     "random_seed",
     "reasoning_format",
     "repetition_penalty",
-    "response_format",
     "return_images",
     "return_related_questions",
     "safe_prompt",
@@ -63,7 +67,6 @@ const UNBILLED: &[&str] = &[
     "stream",
     "stream_options",
     "temperature",
-    "tool_choice",
     "top_k",
     "top_logprobs",
     "top_p",
@@ -77,13 +80,16 @@ const UNBILLED: &[&str] = &[
 const UNBILLED_IN_MESSAGE: &[&str] =
     &["annotations", "cache_control", "id", "index", "prefix", "status", "type"];
 
-fn request(mut fields: Fields, messages: Messages<'_>) -> Result<Conversation, Status> {
+fn request(rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
+    let reading = messages.reading;
     let messages = messages.read(&mut unknown, message)?;
-    let mut preamble = preamble(&mut fields)?;
-    preamble.other = unknown.rest(fields, UNBILLED);
-    let warnings = unknown.warnings;
-    Ok(Conversation { preamble, messages, warnings })
+    rest.before(messages, unknown, reading, |mut fields, read, unknown| {
+        let before = std::mem::take(&mut read.preamble);
+        read.preamble = Preamble { memo: before.memo, ..preamble(&mut fields)? };
+        read.preamble.other = unknown.rest(fields, &[]);
+        Ok(())
+    })
 }
 
 fn preamble(fields: &mut Fields) -> Result<Preamble, Status> {

@@ -6,6 +6,7 @@ use super::json::{self, Fields};
 use super::messages::Messages;
 use super::openai;
 use super::provider::Reader;
+use super::rest::Rest;
 use super::unknown::Unknown;
 use super::{
     Conversation, Format, Memo, Message, Part, Preamble, Reasoning, Role, ToolCall, ToolResult,
@@ -14,8 +15,13 @@ use crate::status::Status;
 use crate::wire::Warning;
 
 /// The reader of this interface.
-pub const READER: Reader =
-    Reader { messages: "input", model: |body| body.string("model"), request, reply };
+pub const READER: Reader = Reader {
+    messages: "input",
+    unbilled: UNBILLED,
+    model: |body| body.string("model"),
+    request,
+    reply,
+};
 
 /// Settings: they are never part of the prompt.
 const UNBILLED: &[&str] = &[
@@ -36,7 +42,6 @@ const UNBILLED: &[&str] = &[
     "stream",
     "stream_options",
     "temperature",
-    "text",
     "top_logprobs",
     "top_p",
     "truncation",
@@ -49,10 +54,9 @@ const SERVER_STATE: &[&str] = &["previous_response_id", "conversation", "prompt"
 /// Fields of an item that are not billed, or that only replies have.
 const UNBILLED_IN_ITEM: &[&str] = &["cache_control", "created_by", "id", "phase", "status", "type"];
 
-fn request(mut fields: Fields, mut messages: Messages<'_>) -> Result<Conversation, Status> {
+fn request(rest: Rest<'_>, mut messages: Messages<'_>) -> Result<Conversation, Status> {
     let mut unknown = Unknown::default();
-    unknown.warnings = server_state(&mut fields);
-    let mut preamble = preamble(&mut fields)?;
+    let reading = messages.reading;
     let mut messages = match messages.alone() {
         None => messages.read(&mut unknown, item)?,
         Some(Value::String(text)) => vec![said(Role::User, text)],
@@ -61,9 +65,13 @@ fn request(mut fields: Fields, mut messages: Messages<'_>) -> Result<Conversatio
         }
     };
     bill_item_ids(&mut messages);
-    preamble.other = unknown.rest(fields, UNBILLED);
-    let warnings = unknown.warnings;
-    Ok(Conversation { preamble, messages, warnings })
+    rest.before(messages, unknown, reading, |mut fields, read, unknown| {
+        unknown.warnings.extend(server_state(&mut fields));
+        let before = std::mem::take(&mut read.preamble);
+        read.preamble = Preamble { memo: before.memo, ..preamble(&mut fields)? };
+        read.preamble.other = unknown.rest(fields, &[]);
+        Ok(())
+    })
 }
 
 /// Calls that were made at once are not billed their items' ids.

@@ -5,31 +5,41 @@ use prost::Message as _;
 use serde_json::Value;
 
 use super::{
-    Conversation, Format, Function, Media, MediaKind, Memo, Message, Part, Preamble, Reasoning,
-    Recognise, ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode, ToolResult, json,
+    Conversation, Format, Function, Media, MediaKind, Memo, Message, Part, Preamble, Reading,
+    Reasoning, Recognise, ResponseSchema, Role, Tool, ToolCall, ToolChoice, ToolChoiceMode,
+    ToolResult, json,
 };
 use crate::status::Status;
 use crate::wire::{self, ErrorReason};
 
-/// The conversation of a typed prompt, but for the messages that are known.
-pub fn request(prompt: wire::Prompt, known: &dyn Recognise) -> Result<Conversation, Status> {
+/// The conversation of a typed prompt, but for what is known.
+pub fn request(mut prompt: wire::Prompt, reading: Reading<'_>) -> Result<Conversation, Status> {
+    let messages = std::mem::take(&mut prompt.messages);
+    let messages = indexed("messages", messages, |sent| encoded(sent, reading.known))?;
+    let sent = prompt.encode_to_vec();
+    reading.preamble(messages, Some(vec![&sent]), |read| {
+        let before = std::mem::take(&mut read.preamble);
+        read.preamble = Preamble { memo: before.memo, ..preamble(prompt)? };
+        Ok(())
+    })
+}
+
+fn preamble(prompt: wire::Prompt) -> Result<Preamble, Status> {
     let choice = prompt.tool_choice.map(tool_choice).transpose()?.unwrap_or_default();
     let schema = prompt.response_schema.map(response_schema).transpose()?;
-    let preamble = Preamble {
+    Ok(Preamble {
         system: system(prompt.system)?,
         tools: indexed("tools", prompt.tools, tool)?,
         tool_choice: choice,
         response_schema: schema,
         thinking: prompt.thinking,
         ..Preamble::default()
-    };
-    let messages = indexed("messages", prompt.messages, |sent| encoded(sent, known))?;
-    Ok(Conversation { preamble, messages, warnings: Vec::new() })
+    })
 }
 
 /// A message as it came over the wire.
 fn encoded(sent: Bytes, known: &dyn Recognise) -> Result<Message, Status> {
-    let memo = known.find(&sent);
+    let memo = known.find(&[&sent]);
     if let Memo::Known(known) = memo {
         return Ok(Message::known(known));
     }
@@ -214,7 +224,7 @@ fn response_schema(response: wire::ResponseSchema) -> Result<ResponseSchema, Sta
 }
 
 fn schema(field: &str, text: &str) -> Result<Value, Status> {
-    match json::parse(field, text.as_bytes())? {
+    match json::parse_text(field, text)? {
         value @ (Value::Object(_) | Value::Bool(_)) => Ok(value),
         other => Err(Status::invalid(field, json::wrong_type("a JSON schema object", &other))),
     }

@@ -1,6 +1,8 @@
 //! What a reader does not understand: never dropped, always reported, counted where it may hold
 //! text.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use super::json::Fields;
@@ -32,11 +34,11 @@ impl Unknown {
     /// warnings are put inside that scope.
     pub fn inside<T>(
         &mut self,
-        scope: &str,
+        scope: impl Display,
         read: impl FnOnce(&mut Self) -> Result<T, Status>,
     ) -> Result<T, Status> {
         let before = self.warnings.len();
-        let result = read(self).map_err(|error| error.inside(scope));
+        let result = read(self).map_err(|error| error.inside(&scope.to_string()));
         for warning in self.warnings.iter_mut().skip(before) {
             let joint = if warning.field.starts_with('[') { "" } else { "." };
             warning.field = format!("{scope}{joint}{}", warning.field);
@@ -53,7 +55,7 @@ impl Unknown {
     ) -> Result<Vec<T>, Status> {
         let indexed = items.into_iter().enumerate();
         indexed
-            .map(|(at, item)| self.inside(&format!("{field}[{at}]"), |this| read(item, this)))
+            .map(|(at, item)| self.inside(format_args!("{field}[{at}]"), |this| read(item, this)))
             .collect()
     }
 

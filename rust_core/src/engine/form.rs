@@ -1,7 +1,7 @@
 //! A call's prompt in either of its forms, opened as far as to tell its model and interface.
 
 use crate::conversation::provider::Body;
-use crate::conversation::{Conversation, Format, Recognise, typed};
+use crate::conversation::{Conversation, Format, Reading, typed};
 use crate::status::Status;
 use crate::wire;
 
@@ -92,12 +92,12 @@ impl Opened<'_> {
         matches!(self.content, Content::Typed(_))
     }
 
-    /// Reads it all, but for the messages that are known.
-    pub fn read(self, known: &dyn Recognise) -> Result<Conversation, Status> {
+    /// Reads it all, but for what is known.
+    pub fn read(self, reading: Reading<'_>) -> Result<Conversation, Status> {
         let read = match self.content {
             Content::Nothing => Ok(Conversation::default()),
-            Content::Typed(prompt) => typed::request(prompt, known),
-            Content::Body(body) => body.read(known),
+            Content::Typed(prompt) => typed::request(prompt, reading),
+            Content::Body(body) => body.read(reading),
         };
         read.map_err(|error| error.inside(self.field))
     }

@@ -11,6 +11,7 @@ mod observe;
 mod prompt;
 mod recognise;
 mod record;
+mod remember;
 mod state;
 
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ use crate::wire::{self, ErrorReason};
 use ladder::Estimate;
 use learning::Correction;
 use prompt::Prompt;
+use recognise::Needs;
 use state::{PrefixKey, encode};
 
 /// Bytes that one remembered count takes, with the cache's own bookkeeping.
@@ -45,7 +47,7 @@ pub struct Engine {
     store: Arc<dyn Store>,
     /// Counts by the digest of what was counted.
     counts: Cache<Digest, Tally>,
-    /// Messages by the bytes they were sent in.
+    /// Messages and preambles by the bytes they were sent in.
     sent: Cache<Digest, Counted>,
     metrics: Metrics,
     hook: OnceLock<Hook>,
@@ -122,7 +124,7 @@ impl Engine {
         request: wire::CountMessagesRequest,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {
-        let prompt = self.prompt(form::of_count(request.prompt), &[], call)?;
+        let prompt = self.prompt(form::of_count(request.prompt), &[], Needs::Counts, call)?;
         Ok(self.count_prompt(prompt, request.per_message))
     }
 
@@ -153,7 +155,8 @@ impl Engine {
         request: wire::EstimateConversationRequest,
         call: &Call<'_>,
     ) -> Result<wire::Count, Status> {
-        let prompt = self.prompt(form::of_estimate(request.prompt), &request.base, call)?;
+        let form = form::of_estimate(request.prompt);
+        let prompt = self.prompt(form, &request.base, Needs::Digests, call)?;
         let chain = prompt.chain();
         let estimate = self.estimate(&prompt, &chain);
         let key = self.remember(&prompt, &chain, &estimate);
@@ -170,7 +173,8 @@ impl Engine {
         body: Body<'_>,
         model: &str,
     ) -> Result<wire::Count, Status> {
-        let prompt = self.opened(form::of_body(format, body, model), &[], &Call::default())?;
+        let opened = form::of_body(format, body, model);
+        let prompt = self.opened(opened, &[], Needs::Counts, &Call::default())?;
         Ok(self.count_prompt(prompt, false))
     }
 

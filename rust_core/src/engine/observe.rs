@@ -12,8 +12,8 @@ impl Engine {
     pub fn metrics(&self) -> Vec<Snapshot> {
         let mut metrics = self.metrics.snapshot();
         metrics.extend(self.tolerate(self.store.stats()).iter().flat_map(store_metrics));
-        // What isn't known as it was sent is looked up again by its digest.
-        let (hits, misses) = (self.sent.hits() + self.counts.hits(), self.counts.misses());
+        let hits = self.sent.hits() + self.counts.hits();
+        let misses = self.sent.misses() + self.counts.misses();
         let cache =
             ("tokencount.cache.lookups", "Look-ups of counted messages", "{lookup}", "counter");
         let outcome = "tokencount.outcome";

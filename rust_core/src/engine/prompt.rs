@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::form::{Form, Opened};
-use super::recognise::Recogniser;
+use super::recognise::{Needs, Recogniser};
 use super::state::{Keys, PrefixKey, State, decode};
 use super::{Call, Engine};
 use crate::conversation::digest::{Digest, Digester, tenant_id};
-use crate::conversation::{
-    Conversation, Counted, Format, Memo, Message, Part, Role, mark_thinking, typed,
-};
+use crate::conversation::{Conversation, Format, Reading, mark_thinking, typed};
 use crate::profile::Profile;
 use crate::rules::{Context, Kind, Tally};
 use crate::status::{Code, Status};
@@ -27,9 +25,9 @@ pub struct Prompt {
     pub digester: Digester,
     /// The prefix that it continues, if it was sent with `base`.
     pub base: Option<(PrefixKey, State)>,
-    /// What stands before the messages.
+    /// What stands before the messages; its digest is zeros where the call has no need of it.
     pub preamble: (Digest, Tally),
-    /// The messages that were sent.
+    /// The messages that were sent; their digests are zeros where the call has no need of them.
     pub messages: Vec<(Digest, Tally)>,
     /// What was not understood.
     pub warnings: Vec<wire::Warning>,
@@ -78,6 +76,7 @@ impl Engine {
         &self,
         mut form: Option<Form>,
         base: &[u8],
+        needs: Needs,
         call: &Call<'_>,
     ) -> Result<Prompt, Status> {
         call.checkpoint()?;
@@ -88,7 +87,7 @@ impl Engine {
                 return Err(Status::missing("prompt", "required: `typed` or `provider_request`"));
             }
         };
-        self.opened(opened, base, call)
+        self.opened(opened, base, needs, call)
     }
 
     /// Reads and counts an opened prompt.
@@ -96,6 +95,7 @@ impl Engine {
         &self,
         opened: Opened<'_>,
         base: &[u8],
+        needs: Needs,
         call: &Call<'_>,
     ) -> Result<Prompt, Status> {
         let keys = Keys { tenant: tenant_id(&self.secret, call.tenant) };
@@ -105,10 +105,9 @@ impl Engine {
             self.resolve(&opened.model, opened.format, base.as_ref().map(|(_, state)| state));
         let (profile, format, warning) = found.map_err(|error| error.inside(field))?;
         let digester = Digester::new(&self.secret, call.tenant, &profile.name, format);
-        let mut conversation = opened.read(&Recogniser::new(&self.sent, &digester, is_typed))?;
-        if base.is_none() {
-            conversation.lead();
-        }
+        let known = Recogniser::new(&self.sent, &digester, is_typed, needs);
+        let reading = Reading { known: &known, is_complete: base.is_none() };
+        let mut conversation = opened.read(reading)?;
         if is_typed {
             let messages = conversation.messages.into_iter();
             conversation.messages =
@@ -130,7 +129,7 @@ impl Engine {
             messages: Vec::new(),
             warnings: warning.into_iter().collect(),
         };
-        self.fill(&mut prompt, conversation, call)?;
+        self.fill(&mut prompt, conversation, needs, call)?;
         Ok(prompt)
     }
 
@@ -139,78 +138,28 @@ impl Engine {
         &self,
         prompt: &mut Prompt,
         conversation: Conversation,
+        needs: Needs,
         call: &Call<'_>,
     ) -> Result<(), Status> {
         let Prompt { profile, digester, base, .. } = &*prompt;
         let checkpoint = || call.checkpoint();
         let context = Context { profile, format: prompt.format, checkpoint: &checkpoint };
-        let digest = digester.preamble(&conversation.preamble);
-        let sent = || profile.rules.preamble(&conversation.preamble, &context);
         let preamble = match base {
             Some((key, state)) if conversation.preamble.is_empty() => {
                 (key.preamble, Tally::from(&state.preamble))
             }
-            Some((key, state)) if digest != key.preamble => {
-                replaced(digester, key, state, (digest, self.counted(digest, sent)?))
+            Some((key, state)) => {
+                let sent = self.preamble(&conversation.preamble, digester, needs, &context)?;
+                if sent.0 == key.preamble { sent } else { replaced(digester, key, state, sent) }
             }
-            _ => (digest, self.counted(digest, sent)?),
+            None => self.preamble(&conversation.preamble, digester, needs, &context)?,
         };
-        let mut messages = self.tallies(&conversation.messages, digester, &context)?;
+        let mut messages = self.tallies(&conversation.messages, digester, needs, &context)?;
         follow_calls(&mut messages, base.as_ref().map(|(_, state)| state));
         prompt.messages = messages;
         prompt.preamble = preamble;
         prompt.warnings.splice(0..0, conversation.warnings);
         Ok(())
-    }
-
-    /// Each message's digest and tally.
-    pub(super) fn tallies(
-        &self,
-        messages: &[Message],
-        digester: &Digester,
-        context: &Context<'_>,
-    ) -> Result<Vec<(Digest, Tally)>, Status> {
-        messages.iter().map(|message| self.tally(message, digester, context)).collect()
-    }
-
-    fn tally(
-        &self,
-        message: &Message,
-        digester: &Digester,
-        context: &Context<'_>,
-    ) -> Result<(Digest, Tally), Status> {
-        if let Memo::Known(known) = message.memo {
-            return Ok((known.digest, known.tally));
-        }
-        let digest = digester.message(message);
-        let tally = self.counted(digest, || {
-            let mut tally = context.profile.rules.message(message, context)?;
-            tally.opens_turn = message.opens_turn();
-            tally.is_reply = message.role == Role::Assistant;
-            tally.several_calls = (message.role != Role::Tool).then(|| several_calls(message));
-            Ok(tally)
-        })?;
-        if let Memo::New(key) = message.memo
-            && message.stands_alone()
-        {
-            let (role, calls) = (message.role, message.has_call());
-            self.sent.insert(key, Counted { digest, tally, role, calls });
-        }
-        Ok((digest, tally))
-    }
-
-    /// The tally of a digest, from memory or by counting.
-    fn counted(
-        &self,
-        digest: Digest,
-        count: impl FnOnce() -> Result<Tally, Status>,
-    ) -> Result<Tally, Status> {
-        if let Some(tally) = self.counts.get(&digest) {
-            return Ok(tally);
-        }
-        let tally = count()?;
-        self.counts.insert(digest, tally);
-        Ok(tally)
     }
 
     fn base(&self, base: &[u8], keys: &Keys) -> Result<Option<(PrefixKey, State)>, Status> {
@@ -288,10 +237,6 @@ fn follow_calls(messages: &mut [(Digest, Tally)], base: Option<&State>) {
         several = tally.several_calls.unwrap_or(several);
         tally.follow(several);
     }
-}
-
-fn several_calls(message: &Message) -> bool {
-    message.parts.iter().filter(|part| matches!(part, Part::ToolCall(_))).nth(1).is_some()
 }
 
 /// `FAILED_PRECONDITION`: the same answer whether the prefix never was or belongs to someone else.

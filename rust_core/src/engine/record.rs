@@ -4,6 +4,7 @@ use super::form;
 use super::ladder::{Estimate, counted};
 use super::learning::Correction;
 use super::prompt::Prompt;
+use super::recognise::Needs;
 use super::state::{Anchor, PrefixKey, Share, State, encode};
 use super::{Call, Engine, prompt_key};
 use crate::conversation::digest::Digest;
@@ -126,7 +127,8 @@ impl Engine {
     ) -> Result<wire::RecordActualResponse, Status> {
         let succeeded = succeeded(request.status)?;
         let bill = bill(request.bill, succeeded)?;
-        let prompt = self.prompt(form::of_record(request.prompt), &request.base, call)?;
+        let form = form::of_record(request.prompt);
+        let prompt = self.prompt(form, &request.base, Needs::Digests, call)?;
         let reply = self.reply(request.reply, &prompt, call)?;
         let chain = prompt.chain();
         let estimate = self.estimate(&prompt, &chain);
@@ -205,7 +207,7 @@ impl Engine {
         let mut messages =
             read_reply(reply, prompt.format).map_err(|error| error.inside("reply"))?;
         mark_thinking(&mut messages);
-        self.tallies(&messages, &prompt.digester, &context)
+        self.tallies(&messages, &prompt.digester, Needs::Digests, &context)
     }
 
     /// What the bill teaches about the profile: nothing if it was recorded before, or if the

@@ -151,6 +151,25 @@ fn message(role: wire::Role, content: &str) -> wire::Message {
     wire::Message { role: role as i32, parts: vec![text(content)], ..wire::Message::default() }
 }
 
+pub fn count(
+    engine: &TestEngine,
+    format: wire::Format,
+    model: &str,
+    body: &serde_json::Value,
+) -> wire::Count {
+    let prompt = wire::count_messages_request::Prompt::ProviderRequest(wire::ProviderRequest {
+        format: format as i32,
+        model: model.into(),
+        body: body.to_string().into_bytes().into(),
+    });
+    let request = wire::CountMessagesRequest { prompt: Some(prompt), per_message: true };
+    let answer =
+        engine.0.answer(Rpc::CountMessages, request.encode_to_vec().into(), &Call::default());
+    let answer = answer.unwrap_or_else(|status| panic!("{status}: {body}"));
+    let answer = wire::CountMessagesResponse::decode(answer.as_slice()).expect("an answer decodes");
+    answer.count.expect("an answer has a count")
+}
+
 pub fn assert_adds_up(count: &wire::Count) {
     let b = count.breakdown.expect("every count has a breakdown");
     let sum = b.system

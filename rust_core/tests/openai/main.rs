@@ -180,7 +180,7 @@ fn comments_formats_and_items_are_written_where_bills_have_them() {
         // Day\n// Which day\nat?: \n| string // format: date\n| null\n,\n}\n>,\n}) => any;";
     assert!(written.contains(expected), "{written}");
     assert_eq!(beyond, 0);
-    let (written, beyond) = text(Style { gap: true, comments: true, own: false, ..style });
+    let (written, beyond) = text(Style { gap: true, own: false, ..style });
     assert!(written.contains("// Day\n//\n// Which day\n"), "{written}");
     assert_eq!(beyond, 1);
 }

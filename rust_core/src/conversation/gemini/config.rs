@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::json::{Fields, wrong_type};
 use super::super::unknown::Unknown;
 use super::super::{
-    Conversation, Function, Message, Preamble, ResponseSchema, Role, Tool, ToolChoice,
+    Conversation, Function, Memo, Message, Preamble, ResponseSchema, Role, Tool, ToolChoice,
     ToolChoiceMode,
 };
 use super::{fields, parts};
@@ -76,6 +76,8 @@ pub fn settings(
     let resolution = parts::resolution(&mut settings)?;
     if !resolution.is_empty() {
         parts::set_resolution(&mut read.messages, &resolution);
+        // Not of the preamble alone.
+        preamble.memo = Memo::None;
     }
     if settings.string("cachedContent")?.is_some() {
         unknown.warnings.push(Warning {

@@ -68,6 +68,9 @@ pub fn listed(tally: &mut Tally, parts: &[Part], context: &Context<'_>) -> Resul
 
 /// The text of parts that are nothing else.
 fn text_alone(parts: &[Part]) -> Option<String> {
-    let text = |part| if let &Part::Text(ref text) = part { Some(text.as_str()) } else { None };
+    let text = |part: &Part| match part {
+        Part::Text(text) => Some(text.clone()),
+        _ => None,
+    };
     parts.iter().map(text).collect()
 }

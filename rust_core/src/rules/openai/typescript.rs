@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::conversation::json::field;
+
 /// References followed inside one another before a type becomes `any`: schemas may be recursive.
 const MAX_REFERENCES: u32 = 5;
 
@@ -15,17 +17,18 @@ const MAX_REFERENCES: u32 = 5;
 const MAX_NODES: u32 = 20_000;
 
 /// What differs between families.
+// Each is a fact of its own, and any may hold with any other.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
     /// Titles are written above descriptions.
     pub titles: bool,
-    /// An empty comment stands between a title and a description.
+    /// An empty comment stands between a title and a description, and an object of which any
+    /// property has a comment is billed one token more.
     pub gap: bool,
     /// The schema of the parameters is described, beside its properties.
     pub own: bool,
-    /// An object is billed one token more if any of its properties has a comment.
-    pub comments: bool,
     /// The least and the most of a number are written behind it.
     pub bounds: bool,
     /// gpt-oss: a space before the parameters' brace, and integers are numbers.
@@ -111,7 +114,7 @@ impl<'a> Writer<'a> {
         let Some(fields) = schema.as_object().filter(|_| self.nodes < MAX_NODES) else {
             return self.push("any");
         };
-        if let Some(target) = fields.get("$ref").and_then(Value::as_str) {
+        if let Some(target) = field(fields, "$ref").and_then(Value::as_str) {
             return match self.resolve(target) {
                 Some(target) if references < MAX_REFERENCES => {
                     self.schema(target, references + 1);
@@ -119,8 +122,9 @@ impl<'a> Writer<'a> {
                 _ => self.push("any"),
             };
         }
-        let union = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| fields.get(*key)?.as_array());
-        match (union, fields.get("enum").and_then(Value::as_array), fields.get("const")) {
+        let union =
+            ["anyOf", "oneOf", "allOf"].iter().find_map(|key| field(fields, key)?.as_array());
+        match (union, field(fields, "enum").and_then(Value::as_array), field(fields, "const")) {
             (Some(schemas), ..) => self.union(schemas, references),
             (_, Some(values), _) => self.each(values, |out, value| out.push(&value.to_string())),
             (_, _, Some(value)) => self.push(&value.to_string()),
@@ -130,7 +134,7 @@ impl<'a> Writer<'a> {
 
     /// A union; on lines of its own if the format of any member is written behind it.
     fn union(&mut self, schemas: &'a [Value], references: u32) {
-        let format = |schema: &'a Value| schema.get("format").and_then(Value::as_str);
+        let format = |schema: &'a Value| keyword(schema, "format").and_then(Value::as_str);
         if !schemas.iter().any(|schema| format(schema).is_some()) {
             return self.each(schemas, |out, schema| out.schema(schema, references));
         }
@@ -146,25 +150,25 @@ impl<'a> Writer<'a> {
     }
 
     fn typed(&mut self, fields: &'a Map<String, Value>, references: u32) {
-        match fields.get("type") {
+        match field(fields, "type") {
             Some(Value::String(name)) => self.named(name, fields, references),
             Some(Value::Array(names)) => self.each(names, |out, name| {
                 out.named(name.as_str().unwrap_or("any"), fields, references);
             }),
-            _ if fields.contains_key("properties") => self.named("object", fields, references),
+            _ if field(fields, "properties").is_some() => self.named("object", fields, references),
             _ => self.push("any"),
         }
     }
 
     fn named(&mut self, name: &str, fields: &'a Map<String, Value>, references: u32) {
         match name {
-            "object" => match fields.get("properties").and_then(Value::as_object) {
+            "object" => match field(fields, "properties").and_then(Value::as_object) {
                 Some(properties) if !properties.is_empty() => {
-                    self.object(properties, fields.get("required"), references);
+                    self.object(properties, field(fields, "required"), references);
                 }
                 _ => self.push("object"),
             },
-            "array" => self.array(fields.get("items"), references),
+            "array" => self.array(field(fields, "items"), references),
             "integer" if self.style.harmony => self.push("number"),
             _ => self.push(name),
         }
@@ -205,7 +209,7 @@ impl<'a> Writer<'a> {
     fn is_beyond(&self, properties: &'a Map<String, Value>) -> bool {
         let mut described = properties.values().map(|schema| self.described(schema));
         if described.clone().any(|schema| self.is_commented(schema)) {
-            return self.style.comments;
+            return self.style.gap;
         }
         described.any(is_short_enum)
     }
@@ -216,10 +220,10 @@ impl<'a> Writer<'a> {
         self.push(if required { ": " } else { "?: " });
         self.schema(schema, references);
         self.push(",");
-        self.remark("default", schema.get("default"));
+        self.remark("default", keyword(schema, "default"));
         if self.style.bounds {
-            self.remark("minimum", schema.get("minimum"));
-            self.remark("maximum", schema.get("maximum"));
+            self.remark("minimum", keyword(schema, "minimum"));
+            self.remark("maximum", keyword(schema, "maximum"));
         }
         self.push("\n");
     }
@@ -235,7 +239,7 @@ impl<'a> Writer<'a> {
 
     /// The schema that describes a property: itself, or the one that it refers to.
     fn described(&self, schema: &'a Value) -> &'a Value {
-        let reference = schema.get("$ref").and_then(Value::as_str);
+        let reference = keyword(schema, "$ref").and_then(Value::as_str);
         reference.and_then(|target| self.resolve(target)).unwrap_or(schema)
     }
 
@@ -253,15 +257,19 @@ impl<'a> Writer<'a> {
     }
 }
 
+fn keyword<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    field(schema.as_object()?, key)
+}
+
 fn has_properties(schema: &Value) -> bool {
-    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = keyword(schema, "properties").and_then(Value::as_object);
     properties.is_some_and(|properties| !properties.is_empty())
 }
 
 fn is_short_enum(schema: &Value) -> bool {
-    schema.get("enum").and_then(Value::as_array).is_some_and(|values| values.len() <= 2)
+    keyword(schema, "enum").and_then(Value::as_array).is_some_and(|values| values.len() <= 2)
 }
 
 fn text_of<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
-    schema.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+    keyword(schema, key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
 }
