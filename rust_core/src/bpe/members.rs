@@ -78,15 +78,16 @@ impl Members {
     // All are compared without a branch: which one it is can't be predicted.
     #[allow(clippy::needless_bitwise_bool)]
     fn look(&self, bucket: usize, key: Key) -> (bool, bool) {
-        let [a, b, c, d, e, f, g, last] = self.buckets[bucket].0;
+        let mut words = self.buckets[bucket].0;
+        let beyond = words[WORDS - 1] & BEYOND;
+        words[WORDS - 1] ^= beyond;
         let [first, second] = key.pattern();
         let is_short = key.is_short();
-        let same = |even: u64, odd: u64| {
-            let (even, odd) = (even == first, odd == second);
-            (even & odd) | (is_short & (even | odd))
-        };
-        let found = same(a, b) | same(c, d) | same(e, f) | same(g, last & !BEYOND);
-        (found, last & BEYOND != 0)
+        let found = words.as_chunks().0.iter().fold(false, |found, [even, odd]| {
+            let (even, odd) = (*even == first, *odd == second);
+            found | (even & odd) | (is_short & (even | odd))
+        });
+        (found, beyond != 0)
     }
 
     #[inline]

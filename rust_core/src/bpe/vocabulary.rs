@@ -55,59 +55,64 @@ pub struct Vocabulary {
 impl Vocabulary {
     /// Fills the tables with the tokens of `file` (see `serialise.rs`) below `end_rank`.
     pub fn load(file: &[u8], end_rank: u32) -> Result<Self, Fault> {
-        let sizes = Sizes::of(file, end_rank);
-        let tokens = sizes.tokens;
-        let trie = sizes.children.trie();
-        let (trie, fill) = trie.ok_or_else(|| format!("{tokens} tokens are too many"))?;
-        let mut vocabulary = Self {
-            members: Members::new(sizes.short, sizes.long),
+        let (mut vocabulary, filler) = Self::empty(Sizes::of(file, end_rank))?;
+        let mut path = Path::new(filler);
+        let mut scattered = Scattered::default();
+        for record in Records(file) {
+            path.follow(record.shared, record.added);
+            let merges = record.merges(end_rank);
+            if merges {
+                vocabulary.add(&mut path, &mut scattered, &record);
+            }
+            if path.length <= KEY_MAX && (merges || record.split == WHOLE) {
+                scattered.keys.push(key(&path.bytes, 0, path.length));
+            }
+            if scattered.keys.len() == Scattered::BATCH {
+                vocabulary.insert(&mut scattered);
+            }
+        }
+        vocabulary.insert(&mut scattered);
+        Ok(vocabulary)
+    }
+
+    fn empty(sizes: Sizes) -> Result<(Self, Fill), Fault> {
+        let Sizes { tokens, short, long, children } = sizes;
+        let trie = children.trie();
+        let (trie, filler) = trie.ok_or_else(|| format!("{tokens} tokens are too many"))?;
+        let vocabulary = Self {
+            members: Members::new(short, long),
             trie,
             pairs: Pairs::new(tokens),
             tokens: vec![Token::default(); tokens],
             single: [0; 256],
             characters: Characters::new(),
         };
-        let mut path = Path::new(fill);
-        let mut hashed = Hashed::default();
-        for record in Records(file) {
-            path.follow(record.shared, record.added);
-            if record.merges(end_rank) {
-                vocabulary.add(&mut path, &mut hashed, &record);
-            }
-            if path.length <= KEY_MAX && (record.merges(end_rank) || record.split == WHOLE) {
-                hashed.keys.push(key(&path.bytes, 0, path.length));
-            }
-            if hashed.keys.len() == Hashed::BATCH {
-                vocabulary.insert(&mut hashed);
-            }
-        }
-        vocabulary.insert(&mut hashed);
-        Ok(vocabulary)
+        Ok((vocabulary, filler))
     }
 
-    fn add(&mut self, path: &mut Path, hashed: &mut Hashed, record: &Record<'_>) {
+    fn add(&mut self, path: &mut Path, new: &mut Scattered, record: &Record<'_>) {
         let Record { rank, right, split, .. } = *record;
         let length = path.length;
         let shorter = path.ranks[1..length].iter().rev().find(|rank| **rank != trie::NONE);
         let left = path.ranks[split as usize];
         let shorter = shorter.copied().unwrap_or(trie::NONE);
-        self.tokens[rank as usize] = Token::new(left, right, shorter, length);
+        new.tokens.push((rank, Token::new(left, right, shorter, length)));
         path.ranks[length] = rank;
         path.fill.add(&mut self.trie, &path.bytes[..length], &path.ranks);
         if length == 1 {
             self.single[path.bytes[0] as usize] = rank;
         } else {
-            hashed.merges.push([left, right, rank]);
+            new.merges.push([left, right, rank]);
         }
         self.characters.add(&path.bytes[..length], rank);
     }
 
-    fn insert(&mut self, hashed: &mut Hashed) {
-        hashed.keys.drain(..).for_each(|key| self.members.insert(key));
-        hashed
-            .merges
-            .drain(..)
-            .for_each(|[left, right, whole]| self.pairs.insert(left, right, whole));
+    fn insert(&mut self, new: &mut Scattered) {
+        for (rank, token) in new.tokens.drain(..) {
+            self.tokens[rank as usize] = token;
+        }
+        new.keys.drain(..).for_each(|key| self.members.insert(key));
+        new.merges.drain(..).for_each(|[left, right, whole]| self.pairs.insert(left, right, whole));
     }
 
     /// The tokens that are single pieces of up to [`KEY_MAX`] bytes.
@@ -239,16 +244,17 @@ impl Sizes {
     }
 }
 
-/// What waits to be inserted into hash tables: many at once, so that the processor waits for the
-/// memory of many at once.
+/// What waits to be written to places all over the tables: many at once, so that the processor
+/// waits for the memory of many at once, and nothing else waits for it.
 #[derive(Default)]
-struct Hashed {
+struct Scattered {
+    tokens: Vec<(u32, Token)>,
     keys: Vec<Key>,
     /// Left part, right part, and the whole.
     merges: Vec<[u32; 3]>,
 }
 
-impl Hashed {
+impl Scattered {
     /// Keys in a batch.
     const BATCH: usize = 1024;
 }
