@@ -138,8 +138,7 @@ impl Way {
     }
 }
 
-/// The binary logarithm of the size of a block for `children`, at most four fifths of which are
-/// used unless it is tiny.
+/// The binary logarithm of the size of a block for `children`: at most two thirds are used.
 fn bits(children: u32) -> u32 {
-    (children + children / 4).next_power_of_two().trailing_zeros()
+    (children + children / 2).next_power_of_two().trailing_zeros()
 }
