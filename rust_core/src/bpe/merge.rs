@@ -130,6 +130,9 @@ fn longest(
         return longest;
     }
     let longest = vocabulary.longest(&piece[at..]);
-    *before = Some((at, longest));
+    // Merging may go back from the end, and find there what goes on.
+    if at + longest.seen <= piece.len() {
+        *before = Some((at, longest));
+    }
     longest
 }

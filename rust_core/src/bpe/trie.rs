@@ -42,7 +42,8 @@ pub struct Trie {
 pub struct Longest {
     pub token: u32,
     pub length: usize,
-    /// How much of the text was looked at: text that begins with the same has the same answer.
+    /// How much of a text the answer depends on: text that begins with the same has the same
+    /// answer. More than there is where the end of the text matters.
     pub seen: usize,
 }
 
@@ -55,7 +56,7 @@ impl Trie {
     #[inline]
     pub fn longest(&self, text: &[u8], single: u32) -> Longest {
         let [a, b, rest @ ..] = text else {
-            return Longest { token: single, length: 1, seen: 1 };
+            return Longest { token: single, length: 1, seen: 2 };
         };
         let mut rest = rest;
         let mut node = self.slots[pair_symbol([*a, *b]) as usize];
@@ -77,7 +78,7 @@ impl Trie {
             longest = (child as u32 & NONE, depth + 1);
         }
         let (token, length) = longest;
-        Longest { token, length, seen: text.len().min(depth + 2) }
+        Longest { token, length, seen: depth + 2 }
     }
 
     /// The slot of a node's child.

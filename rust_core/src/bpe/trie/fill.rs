@@ -138,7 +138,8 @@ impl Way {
     }
 }
 
-/// The binary logarithm of the size of a block for `children`: at most two thirds are used.
+/// The binary logarithm of the size of a block for `children`, at least one. At most half of it is
+/// used, but for a single child: most blocks are asked for what they lack.
 fn bits(children: u32) -> u32 {
-    (children + children / 2).next_power_of_two().trailing_zeros()
+    (2 * children - 1).next_power_of_two().trailing_zeros()
 }
