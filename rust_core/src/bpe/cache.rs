@@ -8,7 +8,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::piece::{Bucket, KEY_MAX, Key, LENGTH_SHIFT, buckets, hash, key};
+use super::piece::{KEY_MAX, Key, LENGTH_SHIFT, hash, key};
 
 /// Short pieces: `1 << SHORT_BITS` buckets of 64 bytes.
 const SHORT_BITS: u32 = 13;
@@ -23,9 +23,14 @@ const COUNT: u64 = 0xF << COUNT_SHIFT;
 
 /// See the module. Takes 1 MiB, once it is full.
 pub struct Cache {
-    short: Box<[Bucket]>,
+    short: Box<[Short]>,
     long: Box<[Long]>,
 }
+
+/// Four short pieces with their numbers of tokens, one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Short([Key; 4]);
 
 /// A piece longer than a key, one cache line.
 #[derive(Clone, Copy)]
@@ -38,8 +43,12 @@ struct Long {
 
 impl Cache {
     pub fn new() -> Self {
-        let empty = Long { bytes: [0; LONG_MAX], length: 0, count: 0 };
-        Self { short: buckets(SHORT_BITS), long: vec![empty; 1 << LONG_BITS].into_boxed_slice() }
+        let short = Short([Key::default(); 4]);
+        let long = Long { bytes: [0; LONG_MAX], length: 0, count: 0 };
+        Self {
+            short: vec![short; 1 << SHORT_BITS].into_boxed_slice(),
+            long: vec![long; 1 << LONG_BITS].into_boxed_slice(),
+        }
     }
 
     /// The number of tokens of the piece `text[bounds]`; 0 if unknown.

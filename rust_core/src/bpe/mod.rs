@@ -14,6 +14,7 @@ mod members;
 mod merge;
 mod pairs;
 mod piece;
+mod places;
 mod runs;
 mod scan;
 mod serialise;

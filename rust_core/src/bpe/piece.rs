@@ -1,7 +1,11 @@
 //! Short pieces as 16-byte keys, compared whole in one step.
 
+use std::hint::select_unpredictable;
+
 /// The longest piece that a key holds, in bytes.
 pub const KEY_MAX: usize = 15;
+/// The longest piece whose key fits one word, in bytes.
+pub const SHORT_MAX: usize = 7;
 
 /// The piece's bytes, then its length in the highest byte; both words 0 is no key.
 ///
@@ -10,6 +14,31 @@ pub const KEY_MAX: usize = 15;
 pub struct Key {
     pub low: u64,
     pub high: u64,
+}
+
+impl Key {
+    /// Whether the key fits one word.
+    #[inline]
+    pub fn is_short(self) -> bool {
+        self.high >> LENGTH_SHIFT <= SHORT_MAX as u64
+    }
+
+    /// How many words the key takes.
+    pub fn words(self) -> usize {
+        if self.is_short() { 1 } else { 2 }
+    }
+
+    /// The key's two words, or twice its only one.
+    #[inline]
+    pub fn pattern(self) -> [u64; 2] {
+        // The bytes of a short piece and its length don't overlap.
+        let word = self.low | self.high;
+        let is_short = self.is_short();
+        [
+            select_unpredictable(is_short, word, self.low),
+            select_unpredictable(is_short, word, self.high),
+        ]
+    }
 }
 
 /// Where the highest byte begins.
@@ -60,14 +89,4 @@ fn near_end(rest: &[u8]) -> [u64; 2] {
 #[inline]
 pub fn hash(key: Key) -> u64 {
     key.low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ key.high.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
-}
-
-/// Four keys in one cache line.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub struct Bucket(pub [Key; 4]);
-
-/// `1 << bits` empty buckets.
-pub fn buckets(bits: u32) -> Box<[Bucket]> {
-    vec![Bucket([Key::default(); 4]); 1 << bits].into_boxed_slice()
 }

@@ -1,128 +1,129 @@
 //! The longest token that a text begins with.
 //!
-//! A trie that takes two bytes a step, in one hash table of 8-byte slots. The number of a node is
-//! the number of the slot that leads to it, so a step is one multiplication and one load.
+//! A trie that takes two bytes a step, in one array of 8-byte slots. The slot of a node tells where
+//! the block of its children is, a small hash table of their own: a step is one multiplication and
+//! one load. Blocks come one after another in the order of the tokens' bytes, so that filling them
+//! seldom waits for memory. (One hash table of all nodes took most of the time of loading.)
+
+mod fill;
+
+pub use fill::{Children, Fill};
 
 /// No token.
 pub const NONE: u32 = (1 << 18) - 1;
 
-/// The nodes two bytes below the root, which has no number itself, are numbered by those bytes:
-/// common pairs of letters then share cache lines. Their slots come before the hashed ones.
+/// The nodes two bytes below the root have the slots of those bytes' number, before all blocks: the
+/// root itself has none.
 const FIRST: usize = 1 << 16;
 /// The symbol of a single byte, which ends a token of odd length, is the byte plus this.
-const ODD: usize = 1 << 16;
+const ODD: u64 = 1 << 16;
 
-/// The most bits of a trie: a node's number fits its field.
-pub const BITS_MAX: u32 = 20;
-
-// A slot, from the lowest bit: token (18), has pairs below (1), has a single byte below (1), the
-// token ends here rather than a byte before (1), is used (1), symbol (17), parent (21).
-const PAIRS_BELOW: u64 = 1 << 18;
+// A slot, from the lowest bit: token (18), the token ends here rather than a byte before (1), has
+// a single byte below (1), is used (1), symbol (17), binary logarithm of the size of the children's
+// block (5), number of its first slot (21), or 0 without children.
+const EXACT: u64 = 1 << 18;
 const ODD_BELOW: u64 = 1 << 19;
-const EXACT: u64 = 1 << 20;
-const USED: u64 = 1 << 21;
-const KEY_SHIFT: u32 = 21;
+const USED: u64 = 1 << 20;
+const SYMBOL_SHIFT: u32 = 20;
+/// With the bit that says that the slot is used.
+const SYMBOL: u64 = (1 << 18) - 1;
+const BITS_SHIFT: u32 = 38;
+const BLOCK_SHIFT: u32 = 43;
+/// The most slots of a trie: their numbers fit.
+const SLOTS_MAX: usize = 1 << 21;
 
 /// See the module.
 pub struct Trie {
-    slots: Box<[u64]>,
-    shift: u32,
+    slots: Vec<u64>,
+}
+
+/// What [`Trie::longest`] has found; lengths in bytes.
+#[derive(Clone, Copy)]
+pub struct Longest {
+    pub token: u32,
+    pub length: usize,
+    /// How much of a text the answer depends on: text that begins with the same has the same
+    /// answer. More than there is where the end of the text matters.
+    pub seen: usize,
 }
 
 impl Trie {
-    /// An empty trie with `1 << bits` hashed slots, of which at most four fifths should be used.
-    pub fn new(bits: u32) -> Self {
-        assert!(bits <= BITS_MAX, "a node's number fits its field");
-        Self { slots: vec![0; FIRST + (1 << bits)].into_boxed_slice(), shift: 64 - bits }
-    }
-
-    /// Makes `token` the longest that ends in the first two bytes `pair`, in both or in one of
-    /// them; answers their node.
-    pub fn add_first(&mut self, pair: [u8; 2], token: u32, is_exact: bool) -> usize {
-        let node = pair_symbol(pair);
-        self.slots[node] = USED | content(token, is_exact);
-        node
-    }
-
-    /// Adds the node two bytes below `node`, with `token`, which ends there or a byte before.
-    pub fn add_pair(&mut self, node: usize, pair: [u8; 2], token: u32, is_exact: bool) -> usize {
-        self.slots[node] |= PAIRS_BELOW;
-        self.add(node, pair_symbol(pair), content(token, is_exact))
-    }
-
-    /// Makes `token` the one that ends a byte below `node`.
-    pub fn add_odd(&mut self, node: usize, byte: u8, token: u32) {
-        self.slots[node] |= ODD_BELOW;
-        self.add(node, odd_symbol(byte), u64::from(token));
-    }
-
-    fn add(&mut self, node: usize, symbol: usize, content: u64) -> usize {
-        let key = key(node, symbol);
-        let mut slot = self.home(key);
-        while self.slots[slot] != 0 {
-            slot = self.after(slot);
-        }
-        self.slots[slot] = key << KEY_SHIFT | content;
-        slot
-    }
-
-    /// The longest token that `text` begins with and its length; `single`, the token of its first
-    /// byte, if no longer one.
+    /// The longest token that `text` begins with; `single`, the token of its first byte, if no
+    /// longer one.
     ///
     /// The length follows from the way that is taken, so that the processor can guess where the
     /// next token begins before it has read this one.
     #[inline]
-    pub fn longest(&self, text: &[u8], single: u32) -> (u32, usize) {
-        let [a, b, rest @ ..] = text else { return (single, 1) };
+    pub fn longest(&self, text: &[u8], single: u32) -> Longest {
+        let [a, b, rest @ ..] = text else {
+            return Longest { token: single, length: 1, seen: 2 };
+        };
         let mut rest = rest;
-        let mut node = pair_symbol([*a, *b]);
-        let mut below = self.slots[node];
+        let mut node = self.slots[pair_symbol([*a, *b]) as usize];
         let mut longest = (single, 1);
         let mut depth = 2;
         loop {
-            if let Some(token) = token_of(below) {
-                longest = (token, if below & EXACT == 0 { depth - 1 } else { depth });
+            if let Some(token) = token_of(node) {
+                longest = (token, if node & EXACT == 0 { depth - 1 } else { depth });
             }
             let [a, b, after @ ..] = rest else { break };
-            if below & PAIRS_BELOW == 0 {
-                break;
-            }
-            let Some((slot, content)) = self.find(key(node, pair_symbol([*a, *b]))) else { break };
-            (node, below, rest) = (slot, content, after);
+            let Some(child) = self.child(node, pair_symbol([*a, *b])) else { break };
+            (node, rest) = (child, after);
             depth += 2;
         }
-        if below & ODD_BELOW != 0
+        if node & ODD_BELOW != 0
             && let [a, ..] = rest
-            && let Some((_, content)) = self.find(key(node, odd_symbol(*a)))
+            && let Some(child) = self.child(node, odd_symbol(*a))
         {
-            longest = (content as u32 & NONE, depth + 1);
+            longest = (child as u32 & NONE, depth + 1);
         }
-        longest
+        let (token, length) = longest;
+        Longest { token, length, seen: depth + 2 }
     }
 
+    /// The slot of a node's child.
     #[inline]
-    fn find(&self, key: u64) -> Option<(usize, u64)> {
-        let mut slot = self.home(key);
-        loop {
-            let content = self.slots[slot];
-            if content >> KEY_SHIFT == key {
-                return Some((slot, content));
+    fn child(&self, node: u64, symbol: u64) -> Option<u64> {
+        if node >> BLOCK_SHIFT == 0 {
+            return None;
+        }
+        let block = Block::of(node);
+        let mut place = block.home(symbol);
+        // A block may be full.
+        for _ in 0..=block.mask {
+            let slot = self.slots[block.first + place];
+            if slot >> SYMBOL_SHIFT & SYMBOL == symbol << 1 | 1 {
+                return Some(slot);
             }
-            if content == 0 {
+            if slot == 0 {
                 return None;
             }
-            slot = self.after(slot);
+            place = (place + 1) & block.mask;
         }
+        None
+    }
+}
+
+/// The slots of a node's children.
+struct Block {
+    first: usize,
+    bits: u32,
+    mask: usize,
+}
+
+impl Block {
+    #[inline]
+    fn of(node: u64) -> Self {
+        let bits = (node >> BITS_SHIFT & 0x1F) as u32;
+        Self { first: (node >> BLOCK_SHIFT) as usize, bits, mask: (1 << bits) - 1 }
     }
 
+    /// Where in the block to look for a symbol first.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        FIRST + (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
-    }
-
-    #[inline]
-    fn after(&self, slot: usize) -> usize {
-        FIRST + ((slot + 1 - FIRST) & (self.slots.len() - FIRST - 1))
+    fn home(&self, symbol: u64) -> usize {
+        // 32 bits, for a block of one slot shifts by all of them.
+        let hash = u64::from((symbol as u32).wrapping_mul(0x9E37_79B9));
+        (hash << self.bits >> 32) as usize
     }
 }
 
@@ -133,21 +134,12 @@ fn token_of(slot: u64) -> Option<u32> {
     (slot & USED != 0 && token != NONE).then_some(token)
 }
 
-fn content(token: u32, is_exact: bool) -> u64 {
-    u64::from(token) | if is_exact { EXACT } else { 0 }
+#[inline]
+fn pair_symbol(pair: [u8; 2]) -> u64 {
+    u16::from_be_bytes(pair).into()
 }
 
 #[inline]
-fn key(node: usize, symbol: usize) -> u64 {
-    ((node as u64) << 17 | symbol as u64) << 1 | 1
-}
-
-#[inline]
-fn pair_symbol(pair: [u8; 2]) -> usize {
-    u16::from_be_bytes(pair) as usize
-}
-
-#[inline]
-fn odd_symbol(byte: u8) -> usize {
-    ODD | byte as usize
+fn odd_symbol(byte: u8) -> u64 {
+    ODD | u64::from(byte)
 }

@@ -3,20 +3,43 @@
 use super::characters::Characters;
 use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
-use super::piece::{KEY_MAX, key};
+use super::piece::{KEY_MAX, Key, SHORT_MAX, key};
 use super::serialise::{Fault, WHOLE};
-use super::trie::{self, Trie};
+use super::trie::{self, Children, Fill, Longest, Trie};
 
-/// What is known of a token apart from its bytes.
+/// What is known of a token apart from its bytes, in one word.
+///
+/// From the lowest bit: the left and the right part that its last merge joined (18 each; those of a
+/// single byte mean nothing), the longest token that it begins with apart from itself (18), or
+/// [`trie::NONE`], its number of bytes (8).
 #[derive(Clone, Copy, Default)]
-struct Token {
-    /// The parts that its last merge joined; those of a single byte mean nothing.
-    left: u32,
-    right: u32,
-    /// The longest token that it begins with, apart from itself, or [`trie::NONE`].
-    shorter: u32,
-    /// Bytes.
-    length: u32,
+struct Token(u64);
+
+impl Token {
+    fn new(left: u32, right: u32, shorter: u32, length: usize) -> Self {
+        let [left, right, shorter] = [left, right, shorter].map(u64::from);
+        Self(left | right << 18 | shorter << 36 | (length as u64) << 54)
+    }
+
+    #[inline]
+    fn left(self) -> u32 {
+        self.0 as u32 & trie::NONE
+    }
+
+    #[inline]
+    fn right(self) -> u32 {
+        (self.0 >> 18) as u32 & trie::NONE
+    }
+
+    #[inline]
+    fn shorter(self) -> u32 {
+        (self.0 >> 36) as u32 & trie::NONE
+    }
+
+    #[inline]
+    fn length(self) -> usize {
+        (self.0 >> 54) as usize
+    }
 }
 
 /// The tables of one vocabulary.
@@ -26,69 +49,70 @@ pub struct Vocabulary {
     pairs: Pairs,
     tokens: Vec<Token>,
     single: [u32; 256],
-    /// The token that is two bytes, or 0, at the number that the two make.
-    pair: Box<[u32; 1 << 16]>,
     characters: Characters,
 }
 
 impl Vocabulary {
     /// Fills the tables with the tokens of `file` (see `serialise.rs`) below `end_rank`.
     pub fn load(file: &[u8], end_rank: u32) -> Result<Self, Fault> {
-        let (tokens, slots) = sizes(file);
-        let bits = usize::BITS - tokens.leading_zeros();
-        let trie_bits = usize::BITS - (slots / 4 * 5).leading_zeros();
-        if trie_bits > trie::BITS_MAX {
-            return Err(format!("{tokens} tokens are too many of this length"));
-        }
-        let mut vocabulary = Self {
-            members: Members::new(bits - 1),
-            trie: Trie::new(trie_bits),
-            pairs: Pairs::new(bits + 1),
-            tokens: vec![Token::default(); 1 << bits],
-            single: [0; 256],
-            pair: vec![0; 1 << 16].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!()),
-            characters: Characters::new(),
-        };
-        let mut path = Path::new();
+        let (mut vocabulary, filler) = Self::empty(Sizes::of(file, end_rank))?;
+        let mut path = Path::new(filler);
+        let mut scattered = Scattered::default();
         for record in Records(file) {
             path.follow(record.shared, record.added);
-            if record.split == WHOLE {
-                vocabulary.add_member(&path);
-            } else if record.rank < end_rank {
-                vocabulary.add(&mut path, record.rank, record.right, record.split as usize);
+            let merges = record.merges(end_rank);
+            if merges {
+                vocabulary.add(&mut path, &mut scattered, &record);
+            }
+            if path.length <= KEY_MAX && (merges || record.split == WHOLE) {
+                scattered.keys.push(key(&path.bytes, 0, path.length));
+            }
+            if scattered.keys.len() == Scattered::BATCH {
+                vocabulary.insert(&mut scattered);
             }
         }
+        vocabulary.insert(&mut scattered);
         Ok(vocabulary)
     }
 
-    fn add(&mut self, path: &mut Path, rank: u32, right: u32, split: usize) {
+    fn empty(sizes: Sizes) -> Result<(Self, Fill), Fault> {
+        let Sizes { tokens, short, long, children } = sizes;
+        let trie = children.trie();
+        let (trie, filler) = trie.ok_or_else(|| format!("{tokens} tokens are too many"))?;
+        let vocabulary = Self {
+            members: Members::new(short, long),
+            trie,
+            pairs: Pairs::new(tokens),
+            tokens: vec![Token::default(); tokens],
+            single: [0; 256],
+            characters: Characters::new(),
+        };
+        Ok((vocabulary, filler))
+    }
+
+    fn add(&mut self, path: &mut Path, new: &mut Scattered, record: &Record<'_>) {
+        let Record { rank, right, split, .. } = *record;
         let length = path.length;
         let shorter = path.ranks[1..length].iter().rev().find(|rank| **rank != trie::NONE);
-        let token = Token {
-            left: path.ranks[split],
-            right,
-            shorter: shorter.copied().unwrap_or(trie::NONE),
-            length: length as u32,
-        };
+        let left = path.ranks[split as usize];
+        let shorter = shorter.copied().unwrap_or(trie::NONE);
+        new.tokens.push((rank, Token::new(left, right, shorter, length)));
         path.ranks[length] = rank;
-        path.add_to(&mut self.trie);
+        path.fill.add(&mut self.trie, &path.bytes[..length], &path.ranks);
         if length == 1 {
             self.single[path.bytes[0] as usize] = rank;
         } else {
-            self.pairs.insert(token.left, right, rank);
+            new.merges.push([left, right, rank]);
         }
         self.characters.add(&path.bytes[..length], rank);
-        if length == 2 {
-            self.pair[usize::from(u16::from_be_bytes([path.bytes[0], path.bytes[1]]))] = rank;
-        }
-        self.add_member(path);
-        self.tokens[rank as usize] = token;
     }
 
-    fn add_member(&mut self, path: &Path) {
-        if path.length <= KEY_MAX {
-            self.members.insert(key(&path.bytes, 0, path.length));
+    fn insert(&mut self, new: &mut Scattered) {
+        for (rank, token) in new.tokens.drain(..) {
+            self.tokens[rank as usize] = token;
         }
+        new.keys.drain(..).for_each(|key| self.members.insert(key));
+        new.merges.drain(..).for_each(|[left, right, whole]| self.pairs.insert(left, right, whole));
     }
 
     /// The tokens that are single pieces of up to [`KEY_MAX`] bytes.
@@ -110,23 +134,23 @@ impl Vocabulary {
         self.pairs.whole(left, right)
     }
 
-    /// The longest token that `text` begins with and its length; `text` isn't empty.
+    /// The longest token that `text` begins with; `text` isn't empty.
     #[inline]
-    pub fn longest(&self, text: &[u8]) -> (u32, usize) {
+    pub fn longest(&self, text: &[u8]) -> Longest {
         self.trie.longest(text, self.single[text[0] as usize])
     }
 
     /// The longest token that `token` begins with apart from itself.
     #[inline]
     pub fn shorter(&self, token: u32) -> Option<u32> {
-        let shorter = self.tokens[token as usize].shorter;
+        let shorter = self.tokens[token as usize].shorter();
         (shorter != trie::NONE).then_some(shorter)
     }
 
     /// The number of bytes of `token`.
     #[inline]
     pub fn length(&self, token: u32) -> usize {
-        self.tokens[token as usize].length as usize
+        self.tokens[token as usize].length()
     }
 
     /// Whether merging the bytes of `left` and `right` gives these two tokens again.
@@ -146,10 +170,10 @@ impl Vocabulary {
             }
             if left > right {
                 next = left;
-                left = self.tokens[left as usize].right;
+                left = self.tokens[left as usize].right();
             } else {
                 next = right + 1;
-                right = self.tokens[right as usize].left;
+                right = self.tokens[right as usize].left();
             }
         }
     }
@@ -162,6 +186,13 @@ struct Record<'a> {
     split: u8,
     rank: u32,
     right: u32,
+}
+
+impl Record<'_> {
+    /// Whether merging makes the token, below that rank.
+    fn merges(&self, end_rank: u32) -> bool {
+        self.split != WHOLE && self.rank < end_rank
+    }
 }
 
 struct Records<'a>(&'a [u8]);
@@ -186,27 +217,60 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// How many tokens a file has, and how many slots of the trie those take at most.
-fn sizes(file: &[u8]) -> (usize, usize) {
-    let slots = |record: Record<'_>| record.added.len().div_ceil(2) + 1;
-    Records(file).map(slots).fold((0, 0), |(tokens, sum), slots| (tokens + 1, sum + slots))
+/// What the tables of a file need room for.
+#[derive(Default)]
+struct Sizes {
+    tokens: usize,
+    /// Tokens whose keys take one word, and two.
+    short: usize,
+    long: usize,
+    children: Children,
+}
+
+impl Sizes {
+    fn of(file: &[u8], end_rank: u32) -> Self {
+        let mut sizes = Self::default();
+        for record in Records(file) {
+            let length = record.shared + record.added.len();
+            sizes.tokens += 1;
+            sizes.short += usize::from(length <= SHORT_MAX);
+            sizes.long += usize::from(length > SHORT_MAX && length <= KEY_MAX);
+            sizes.children.keep(record.shared);
+            if record.merges(end_rank) {
+                sizes.children.add(length);
+            }
+        }
+        sizes
+    }
+}
+
+/// What waits to be written to places all over the tables: many at once, so that the processor
+/// waits for the memory of many at once, and nothing else waits for it.
+#[derive(Default)]
+struct Scattered {
+    tokens: Vec<(u32, Token)>,
+    keys: Vec<Key>,
+    /// Left part, right part, and the whole.
+    merges: Vec<[u32; 3]>,
+}
+
+impl Scattered {
+    /// Keys in a batch.
+    const BATCH: usize = 1024;
 }
 
 /// The token being added and its way through the trie.
 struct Path {
     bytes: [u8; 256],
     length: usize,
-    /// How many bytes the trie already has a way for.
-    known: usize,
     /// The rank of the token that is the first `n` bytes.
     ranks: [u32; 256],
-    /// The trie's node at the first `2 * n` bytes.
-    nodes: [usize; 128],
+    fill: Fill,
 }
 
 impl Path {
-    fn new() -> Self {
-        Self { bytes: [0; 256], length: 0, known: 0, ranks: [trie::NONE; 256], nodes: [0; 128] }
+    fn new(fill: Fill) -> Self {
+        Self { bytes: [0; 256], length: 0, ranks: [trie::NONE; 256], fill }
     }
 
     /// Keeps the first `shared` bytes and appends `added`.
@@ -214,25 +278,6 @@ impl Path {
         self.length = shared + added.len();
         self.bytes[shared..self.length].copy_from_slice(added);
         self.ranks[shared + 1..=self.length].fill(trie::NONE);
-        self.known = self.known.min(shared);
-    }
-
-    /// Adds the token to `trie`. A node carries the token that ends there, or else the one that
-    /// ends a byte before, so that a walk needs no look at single bytes on its way.
-    fn add_to(&mut self, trie: &mut Trie) {
-        for depth in (self.known / 2 * 2 + 2..=self.length).step_by(2) {
-            let pair = [self.bytes[depth - 2], self.bytes[depth - 1]];
-            let is_exact = self.ranks[depth] != trie::NONE;
-            let token = self.ranks[if is_exact { depth } else { depth - 1 }];
-            self.nodes[depth / 2] = match depth {
-                2 => trie.add_first(pair, token, is_exact),
-                _ => trie.add_pair(self.nodes[depth / 2 - 1], pair, token, is_exact),
-            };
-        }
-        if self.length % 2 == 1 && self.length > 1 {
-            let node = self.nodes[self.length / 2];
-            trie.add_odd(node, self.bytes[self.length - 1], self.ranks[self.length]);
-        }
-        self.known = self.length;
+        self.fill.keep(shared);
     }
 }

@@ -124,6 +124,24 @@ fn runs_of_one_character() {
     }
 }
 
+/// Long pieces that repeat themselves, but for one character.
+#[test]
+fn texts_that_repeat_themselves() {
+    const ALPHABETS: [&str; 6] = ["a", "ab", "=-", "aéж", "中あ", "\u{301}\u{20dd}"];
+    let mut random = Random(5);
+    for alphabet in ALPHABETS {
+        let alphabet: Vec<char> = alphabet.chars().collect();
+        for _ in 0..500 {
+            let period = 1 + random.below(12);
+            let part: Vec<char> = (0..period).map(|_| *random.choose(&alphabet)).collect();
+            let mut text: Vec<char> = part.repeat(300 / period);
+            let changed = random.below(text.len());
+            text[changed] = *random.choose(&alphabet);
+            assert_same_in_all(&String::from_iter(text));
+        }
+    }
+}
+
 /// Every token of a vocabulary, alone and between other characters.
 #[test]
 fn all_tokens() {
