@@ -6,7 +6,6 @@
 //! is no way on is remembered, so none is tried twice. (Why this is right: github.com/github/rust-gems,
 //! crate `bpe`.)
 
-use super::trie::Longest;
 use super::vocabulary::Vocabulary;
 
 /// Working memory, kept between pieces.
@@ -47,13 +46,13 @@ impl Merge {
         self.tokens.clear();
         self.dead.clear();
         let mut at = 0;
-        let mut before = None;
         while at < piece.len() {
             self.steps += 1;
             if self.steps.is_multiple_of(STEPS) && stop() {
                 return Err(Stopped);
             }
-            let Longest { token, length, .. } = longest(vocabulary, piece, at, &mut before);
+            // Remembering the last answer halves the time of runs, and costs other texts a tenth.
+            let (token, length) = vocabulary.longest(&piece[at..]);
             at = if !self.is_dead(at + length) && self.may_follow(vocabulary, token) {
                 self.tokens.push(token);
                 at + length
@@ -111,28 +110,4 @@ impl Merge {
     fn is_dead(&self, at: usize) -> bool {
         self.dead.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
     }
-}
-
-/// The longest token at `at`. Where the text goes on as at the place that was looked at `before`, as
-/// runs do, so does the answer.
-#[inline]
-fn longest(
-    vocabulary: &Vocabulary,
-    piece: &[u8],
-    at: usize,
-    before: &mut Option<(usize, Longest)>,
-) -> Longest {
-    if let Some((place, longest)) = *before
-        // A look at one byte first spares text that doesn't repeat itself most of the comparisons.
-        && piece.get(at + longest.length - 1) == piece.get(place + longest.length - 1)
-        && piece.get(at..at + longest.seen) == Some(&piece[place..place + longest.seen])
-    {
-        return longest;
-    }
-    let longest = vocabulary.longest(&piece[at..]);
-    // Merging may go back from the end, and find there what goes on.
-    if at + longest.seen <= piece.len() {
-        *before = Some((at, longest));
-    }
-    longest
 }

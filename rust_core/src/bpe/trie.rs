@@ -37,26 +37,16 @@ pub struct Trie {
     slots: Vec<u64>,
 }
 
-/// What [`Trie::longest`] has found; lengths in bytes.
-#[derive(Clone, Copy)]
-pub struct Longest {
-    pub token: u32,
-    pub length: usize,
-    /// How much of a text the answer depends on: text that begins with the same has the same
-    /// answer. More than there is where the end of the text matters.
-    pub seen: usize,
-}
-
 impl Trie {
-    /// The longest token that `text` begins with; `single`, the token of its first byte, if no
-    /// longer one.
+    /// The longest token that `text` begins with and its length in bytes; `single`, the token of its
+    /// first byte, if no longer one.
     ///
     /// The length follows from the way that is taken, so that the processor can guess where the
     /// next token begins before it has read this one.
     #[inline]
-    pub fn longest(&self, text: &[u8], single: u32) -> Longest {
+    pub fn longest(&self, text: &[u8], single: u32) -> (u32, usize) {
         let [a, b, rest @ ..] = text else {
-            return Longest { token: single, length: 1, seen: 2 };
+            return (single, 1);
         };
         let mut rest = rest;
         let mut node = self.slots[pair_symbol([*a, *b]) as usize];
@@ -77,8 +67,7 @@ impl Trie {
         {
             longest = (child as u32 & NONE, depth + 1);
         }
-        let (token, length) = longest;
-        Longest { token, length, seen: depth + 2 }
+        longest
     }
 
     /// The slot of a node's child.

@@ -5,7 +5,7 @@ use super::members::Members;
 use super::pairs::{NO_MERGE, Pairs};
 use super::piece::{KEY_MAX, Key, SHORT_MAX, key};
 use super::serialise::{Fault, WHOLE};
-use super::trie::{self, Children, Fill, Longest, Trie};
+use super::trie::{self, Children, Fill, Trie};
 
 /// What is known of a token apart from its bytes, in one word.
 ///
@@ -134,9 +134,9 @@ impl Vocabulary {
         self.pairs.whole(left, right)
     }
 
-    /// The longest token that `text` begins with; `text` isn't empty.
+    /// The longest token that `text` begins with and its length; `text` isn't empty.
     #[inline]
-    pub fn longest(&self, text: &[u8]) -> Longest {
+    pub fn longest(&self, text: &[u8]) -> (u32, usize) {
         self.trie.longest(text, self.single[text[0] as usize])
     }
 
