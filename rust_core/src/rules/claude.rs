@@ -67,7 +67,7 @@ const fn model_begins() -> u32 {
 /// What bills were seen above the frame of extended thinking, without tools.
 const THINKING_SLACK: u32 = 4;
 
-/// What a system prompt without text was billed.
+/// What a system prompt with an empty text was billed for it.
 const EMPTY_SYSTEM: u32 = 3;
 
 /// The hidden prompt that explains tools, by tool choice. `single` is for one call at a time.
@@ -110,10 +110,10 @@ impl Rules for Claude {
         tally.add(Kind::Overhead, self.per_prompt, self.per_prompt);
         for message in &preamble.system {
             tally.add(Kind::Overhead, 0, self.message_slack);
-            if is_empty(message) {
-                tally.add(Kind::Overhead, EMPTY_SYSTEM, EMPTY_SYSTEM);
-            }
             for part in &message.parts {
+                if matches!(part, Part::Text(text) if text.is_empty()) {
+                    tally.add(Kind::Overhead, EMPTY_SYSTEM, EMPTY_SYSTEM);
+                }
                 self.part(&mut tally, message, part, context)?;
             }
         }
@@ -149,10 +149,6 @@ impl Rules for Claude {
         }
         Ok(tally)
     }
-}
-
-fn is_empty(message: &Message) -> bool {
-    message.parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty()))
 }
 
 impl Claude {
