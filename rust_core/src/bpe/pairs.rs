@@ -25,8 +25,9 @@ struct Bucket([u64; 4]);
 /// A read-only hash table.
 ///
 /// Most questions are about tokens that don't merge. A filter with two bits for each pair, both in
-/// one word, is small enough to stay in the processor's nearer caches and answers nine in ten of those. (Asking the table at once,
-/// as its answer waits for no branch, was 10 % slower on text that is new.)
+/// one word, is small enough to stay in the processor's nearer caches and answers nine in ten of
+/// those. (Asking the table at once, as its answer waits for no branch, was 10 % slower on text that
+/// is new.)
 pub struct Pairs {
     buckets: Box<[Bucket]>,
     filter: Box<[u64]>,

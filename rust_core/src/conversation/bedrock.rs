@@ -57,10 +57,7 @@ const REPLY_UNBILLED: &[&str] = &[
 ];
 
 fn request(rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
-    let mut unknown = Unknown::default();
-    let reading = messages.reading;
-    let messages = messages.read(&mut unknown, message)?;
-    rest.before(messages, unknown, reading, |body, read, unknown| {
+    rest.conversation(messages, message, |body, read, unknown| {
         preamble(body, &mut read.preamble, unknown)
     })
 }

@@ -81,10 +81,7 @@ const UNBILLED_IN_MESSAGE: &[&str] =
     &["annotations", "cache_control", "id", "index", "prefix", "status", "type"];
 
 fn request(rest: Rest<'_>, messages: Messages<'_>) -> Result<Conversation, Status> {
-    let mut unknown = Unknown::default();
-    let reading = messages.reading;
-    let messages = messages.read(&mut unknown, message)?;
-    rest.before(messages, unknown, reading, |mut fields, read, unknown| {
+    rest.conversation(messages, message, |mut fields, read, unknown| {
         let before = std::mem::take(&mut read.preamble);
         read.preamble = Preamble { memo: before.memo, ..preamble(&mut fields)? };
         read.preamble.other = unknown.rest(fields, &[]);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::json::{self, Fields};
 use super::memo::{Memo, Reading};
+use super::messages::Messages;
 use super::unknown::Unknown;
 use super::{Conversation, Message};
 use crate::status::Status;
@@ -84,6 +85,19 @@ impl<'a> Rest<'a> {
             Sent::Text(fields) => parsed(&fields),
             Sent::Values(fields) => Ok(fields),
         }
+    }
+
+    /// The conversation of these messages, each read by `message`, and of the fields, read by `before`.
+    pub fn conversation(
+        self,
+        messages: Messages<'_>,
+        message: impl FnMut(Value, &mut Unknown) -> Result<Message, Status>,
+        before: impl FnOnce(Fields, &mut Conversation, &mut Unknown) -> Result<(), Status>,
+    ) -> Result<Conversation, Status> {
+        let mut unknown = Unknown::default();
+        let reading = messages.reading;
+        let messages = messages.read(&mut unknown, message)?;
+        self.before(messages, unknown, reading, before)
     }
 
     /// Puts what `read` makes of the fields before the messages, unless that is known. Warnings

@@ -53,9 +53,10 @@ impl Interface {
         tool: &Value,
         context: &Context<'_>,
     ) -> Result<(), Status> {
-        let text = tool.to_string();
-        context.add_unknown(tally, Kind::Tools, &text)?;
-        tally.add(Kind::Tools, 0, context.count(&text)? / 2 + self.tools_slack);
+        let mut counted = Tally::default();
+        context.add_unknown(&mut counted, Kind::Tools, &tool.to_string())?;
+        counted.add(Kind::Tools, 0, counted.of(Kind::Tools) / 2 + self.tools_slack);
+        *tally += counted;
         Ok(())
     }
 
